@@ -11,6 +11,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.LeasePins;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -97,7 +98,7 @@ class ArchitectureTests {
                 .whereLayer("leader")
                 .mayOnlyAccessLayers("api", "concurrent", "interception")
                 .whereLayer("transaction")
-                .mayOnlyAccessLayers("api", "concurrent", "core", "postgres")
+                .mayOnlyAccessLayers("api", "concurrent", "spi", "core")
                 .whereLayer("micrometer")
                 .mayOnlyAccessLayers("api", "concurrent", "spi", "core", "leader")
                 .whereLayer("actuate")
@@ -130,11 +131,22 @@ class ArchitectureTests {
     void the_engine_knows_no_framework() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.syncguard.core", "io.syncguard.spi", "io.syncguard.concurrent")
+                .resideInAnyPackage(
+                        "io.syncguard.core", "io.syncguard.spi", "io.syncguard.concurrent", "io.syncguard.leader")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("org.springframework..", "javax.sql..", "java.sql..")
+                .resideInAnyPackage("org.springframework..", "javax.sql..")
                 .because("the lock protocol is the same on every backend and under every framework")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.syncguard.core", "io.syncguard.spi", "io.syncguard.concurrent")
+                .and()
+                .haveNameNotMatching(LeasePins.class.getName().replace(".", "\\.") + ".*")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("java.sql..")
+                .because("only what pins leases in a transaction of the application needs its connection")
                 .check(CLASSES);
     }
 

@@ -3,7 +3,6 @@ package io.syncguard.autoconfigure;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
-import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.transaction.SpringTransactions;
 import java.lang.management.ManagementFactory;
@@ -29,10 +28,8 @@ record LockEngineFactory(
         return new LockEngine(
                 store,
                 properties.engineSettings(defaultOwner(environment), locks.settings()),
-                transactions.getIfAvailable(() -> new SpringTransactions(
-                        store.name(),
-                        store instanceof PostgresLockBackend postgres ? postgres.pins() : null,
-                        properties.commitGuard())),
+                transactions.getIfAvailable(
+                        () -> new SpringTransactions(store.name(), store.pins(), properties.commitGuard())),
                 listeners.all(),
                 observer.getIfAvailable(() -> LockObserver.NONE));
     }

@@ -12,6 +12,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
@@ -133,11 +134,6 @@ public final class PostgresLockBackend implements LockBackend {
         return callers.acquireTogether(requests);
     }
 
-    /** Pins leases in transactions of the application. */
-    public PostgresPins pins() {
-        return pins;
-    }
-
     /** Null while wake-ups cannot reach this process: then its waiters poll, and no key is handed over to them. */
     private @Nullable WakeUpSubscriber availableWakeUps() {
         WakeUpSubscriber current = wakeUps;
@@ -241,6 +237,11 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public List<BlockingSession> blockingSessions(String key) {
         return blockers.blockers(connections, key);
+    }
+
+    @Override
+    public LeasePins pins() {
+        return pins;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -18,11 +19,8 @@ import org.postgresql.PGConnection;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/**
- * Pins leases in transactions of the application. Until such a transaction has ended, its leases are not released, and
- * nobody else is granted their keys; heartbeats go on. Threads may share it.
- */
-public final class PostgresPins {
+/** Pins leases by locks of their rows, which the transactions of the application take. */
+final class PostgresPins implements LeasePins {
 
     /**
      * {@code FOR KEY SHARE} blocks what deletes a lease or changes its lock id, and nothing else. A stronger lock would
@@ -81,36 +79,14 @@ public final class PostgresPins {
         this.timeout = settings.timeout();
     }
 
-    /**
-     * Why transactions on this connection cannot be guarded: it is not one to the database of the locks, or its user
-     * may not lock the rows. {@code null} if they can. Asks the server once for each URL and user; a refusal counts for
-     * a minute.
-     *
-     * @throws LockBackendException when the database of the locks does not answer the first question
-     */
+    /** Asks the server once for each URL and user; a refusal counts for a minute. */
+    @Override
     public @Nullable String whyNot(Connection connection) throws SQLException {
         return databases.whyNot(connection);
     }
 
-    /**
-     * What became of a pin.
-     *
-     * @param lockIds those that are there; none of the others can be seen by this transaction. {@code null} if nothing
-     *     was pinned
-     * @param refusal why the transaction cannot pin; {@code null} if it can, or has nothing to guard
-     */
-    public record Pinned(
-            @Nullable Set<String> lockIds, @Nullable String refusal) {
-
-        private static final Pinned NOTHING_TO_GUARD = new Pinned(null, null);
-    }
-
-    /**
-     * Pins leases in the transaction of this connection, which was recognised before. One statement. It waits for
-     * transactions that lock one of the rows, for half the network timeout at most.
-     *
-     * @throws LockException with {@code INVALID_ARGUMENT} if the transaction was made read-only after it had written
-     */
+    /** Waits for transactions that lock one of the rows, for half the network timeout at most. */
+    @Override
     public Pinned pin(Connection connection, List<String> lockIds) throws SQLException {
         SilenceLimit limit = limitSilence(connection);
         try (PreparedStatement statement =
@@ -158,12 +134,10 @@ public final class PostgresPins {
     }
 
     /**
-     * Whether the transaction of this connection writes nothing, so that there is nothing to guard. The server is asked
-     * if the transaction or its session has been declared as read-only: a driver or a pool may ignore that. On another
-     * product than PostgreSQL the driver decides.
-     *
-     * @param isDeclared whether the application declared the transaction as read-only
+     * The server is asked if the transaction or its session has been declared as read-only: a driver or a pool may
+     * ignore that. On another product than PostgreSQL the driver decides.
      */
+    @Override
     public boolean isReadOnly(Connection connection, boolean isDeclared) throws SQLException {
         if (!connection.isWrapperFor(PGConnection.class)) {
             return connection.isReadOnly();
@@ -197,36 +171,35 @@ public final class PostgresPins {
         }
     }
 
-    /** Whether the transaction of this connection sees only what was committed before its first statement. */
+    @Override
     public boolean hasSnapshot(Connection connection) throws SQLException {
         return connection.getTransactionIsolation() >= Connection.TRANSACTION_REPEATABLE_READ;
     }
 
-    /** Whether the error means that a lease was taken over, or released, after the snapshot of the transaction. */
-    public static boolean isTakenOver(SQLException error) {
-        return "40001".equals(error.getSQLState()) && !isUnserializable(error);
-    }
-
-    /** Whether the error means that the transaction conflicts with other SERIALIZABLE ones, whatever its leases are. */
-    public static boolean isUnserializable(SQLException error) {
-        ServerErrorMessage message = error instanceof PSQLException server ? server.getServerErrorMessage() : null;
-        return message != null && SERIALIZABLE.equals(message.getFile());
-    }
-
-    /**
-     * Whether the error, on a connection of the application, is one of its transaction, its connection or its pool. Not
-     * what our statement alone meets: missing rights or tables, and a wait for a locked row.
-     */
-    public static boolean isOfTheApplication(SQLException error) {
+    @Override
+    public Failure meaningOf(SQLException error) {
+        if (isUnserializable(error)) {
+            return Failure.UNSERIALIZABLE;
+        }
+        if ("40001".equals(error.getSQLState())) {
+            return Failure.TAKEN_OVER;
+        }
         if (PostgresErrors.codeOf(error) == LockErrorCode.ABORTED) {
-            return false;
+            return Failure.STORE;
         }
         String state = PostgresErrors.stateOf(error);
-        return state == null || OF_THE_APPLICATION.stream().anyMatch(state::startsWith);
+        return state == null || OF_THE_APPLICATION.stream().anyMatch(state::startsWith)
+                ? Failure.APPLICATION
+                : Failure.STORE;
     }
 
-    /** @param doing what was being done, such as {@code guarding a commit under lock 'order:42'} */
-    public static LockBackendException translate(String doing, SQLException error) {
+    @Override
+    public LockBackendException translate(String doing, SQLException error) {
         return PostgresErrors.translate(doing, error);
+    }
+
+    private static boolean isUnserializable(SQLException error) {
+        ServerErrorMessage message = error instanceof PSQLException server ? server.getServerErrorMessage() : null;
+        return message != null && SERIALIZABLE.equals(message.getFile());
     }
 }

@@ -222,6 +222,11 @@ public interface LockBackend extends AutoCloseable {
         return List.of();
     }
 
+    /** Pins leases in transactions of the application; {@code null} for a store in which none can take place. No I/O. */
+    default @Nullable LeasePins pins() {
+        return null;
+    }
+
     /** The connections for the requests of callers; {@code null} for a store without a pool. No I/O. */
     default @Nullable PoolStatus pool() {
         return null;

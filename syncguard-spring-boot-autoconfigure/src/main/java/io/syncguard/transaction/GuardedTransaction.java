@@ -8,13 +8,14 @@ import io.syncguard.LockManager;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.GuardedLease;
-import io.syncguard.postgres.PostgresPins;
+import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
@@ -203,7 +204,7 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     private void guard(@Nullable Connection connection, SpringTransactions engine, List<GuardedLease> leases)
             throws SQLException {
-        PostgresPins pins = engine.pins();
+        LeasePins pins = engine.pins();
         if (connection != null && pins != null && pins.isReadOnly(connection, isReadOnly)) {
             return;
         }
@@ -223,9 +224,8 @@ final class GuardedTransaction implements TransactionSynchronization {
     }
 
     /** Returns why they cannot be pinned, {@code null} if they are. */
-    private @Nullable String pin(Connection connection, PostgresPins pins, List<GuardedLease> leases)
-            throws SQLException {
-        PostgresPins.Pinned result =
+    private @Nullable String pin(Connection connection, LeasePins pins, List<GuardedLease> leases) throws SQLException {
+        LeasePins.Pinned result =
                 pins.pin(connection, leases.stream().map(GuardedLease::lockId).toList());
         if (result.lockIds() == null) {
             return result.refusal();
@@ -273,18 +273,24 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     /** Calls the action with the connection of the transaction; with {@code null} if none can pin leases. */
     private void onConnection(String key, SpringTransactions engine, Action action) {
-        // Without PostgreSQL, Spring JDBC may not be there.
-        try (TransactionConnection connection = engine.pins() == null ? null : TransactionConnection.find(dataSource)) {
+        LeasePins pins = engine.pins();
+        // Without such a store, Spring JDBC may not be there.
+        try (TransactionConnection connection = pins == null ? null : TransactionConnection.find(dataSource)) {
             action.run(connection == null ? null : connection.connection());
         } catch (SQLException ex) {
-            if (PostgresPins.isUnserializable(ex)) {
-                throw new CannotAcquireLockException("The transaction cannot be serialized with others", ex);
-            }
-            if (PostgresPins.isTakenOver(ex)) {
-                throw new LockLostException(key, "Lock '" + key + "' was lost before the commit under it", ex);
-            }
-            throw TransactionConnection.translate("guarding a transaction under lock '" + key + "'", ex);
+            throw failure(key, Objects.requireNonNull(pins), ex);
         }
+    }
+
+    private static RuntimeException failure(String key, LeasePins pins, SQLException error) {
+        return switch (pins.meaningOf(error)) {
+            case UNSERIALIZABLE ->
+                new CannotAcquireLockException("The transaction cannot be serialized with others", error);
+            case TAKEN_OVER ->
+                new LockLostException(key, "Lock '" + key + "' was lost before the commit under it", error);
+            case APPLICATION, STORE ->
+                TransactionConnection.translate("guarding a transaction under lock '" + key + "'", pins, error);
+        };
     }
 
     @FunctionalInterface

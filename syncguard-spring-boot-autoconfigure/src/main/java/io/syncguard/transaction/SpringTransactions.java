@@ -8,7 +8,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.core.TransactionBoundary;
-import io.syncguard.postgres.PostgresPins;
+import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
@@ -24,7 +24,7 @@ public final class SpringTransactions implements TransactionBoundary {
 
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final String backend;
-    private final @Nullable PostgresPins pins;
+    private final @Nullable LeasePins pins;
     private final CommitGuard defaultGuard;
 
     /**
@@ -32,7 +32,7 @@ public final class SpringTransactions implements TransactionBoundary {
      * @param pins pins leases of the engine; {@code null} if its store cannot
      * @param defaultGuard for requests that name none
      */
-    public SpringTransactions(String backend, @Nullable PostgresPins pins, CommitGuard defaultGuard) {
+    public SpringTransactions(String backend, @Nullable LeasePins pins, CommitGuard defaultGuard) {
         if (defaultGuard == CommitGuard.DEFAULT) {
             throw LockSetupException.invalid(
                     "syncguard.commit-guard is default, but has to be auto, required or off",
@@ -77,16 +77,21 @@ public final class SpringTransactions implements TransactionBoundary {
     @Nullable
     String whyNotGuarded(@Nullable Connection connection) throws SQLException {
         if (pins == null) {
-            return "the lock is in " + backend;
+            return withoutPins();
         }
         return connection == null
                 ? "its transaction manager binds no JDBC connection to the thread"
                 : pins.whyNot(connection);
     }
 
+    /** Why no transaction can be guarded by a store without pins. */
+    String withoutPins() {
+        return "the lock is in " + backend;
+    }
+
     /** Pins leases of the engine; {@code null} if its store cannot. */
     @Nullable
-    PostgresPins pins() {
+    LeasePins pins() {
         return pins;
     }
 

@@ -1,6 +1,6 @@
 package io.syncguard.transaction;
 
-import io.syncguard.postgres.PostgresPins;
+import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -48,10 +48,11 @@ final class TransactionConnection implements AutoCloseable {
      * meet it without locks, too.
      *
      * @param doing what was being done, such as {@code guarding a commit under lock 'order:42'}
+     * @param pins those of the engine that guards
      */
-    static RuntimeException translate(String doing, SQLException error) {
-        if (!PostgresPins.isOfTheApplication(error)) {
-            return PostgresPins.translate(doing, error);
+    static RuntimeException translate(String doing, LeasePins pins, SQLException error) {
+        if (pins.meaningOf(error) == LeasePins.Failure.STORE) {
+            return pins.translate(doing, error);
         }
         DataAccessException known = new SQLExceptionSubclassTranslator().translate(doing, null, error);
         return known == null ? new UncategorizedSQLException(doing, null, error) : known;

@@ -2,6 +2,7 @@ package io.syncguard.transaction;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.core.GuardedLease;
+import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
@@ -103,10 +104,14 @@ final class TransactionListener implements TransactionExecutionListener {
         if (source == null) {
             return "its transaction manager, a " + manager.getClass().getSimpleName() + ", has no DataSource";
         }
+        LeasePins pins = transactions.pins();
+        if (pins == null) {
+            return transactions.withoutPins();
+        }
         try (Connection connection = source.getConnection()) {
             return transactions.whyNotGuarded(connection);
         } catch (SQLException ex) {
-            throw TransactionConnection.translate("recognising the database of a transaction", ex);
+            throw TransactionConnection.translate("recognising the database of a transaction", pins, ex);
         }
     }
 

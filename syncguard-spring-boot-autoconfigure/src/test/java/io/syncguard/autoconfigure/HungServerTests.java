@@ -14,9 +14,8 @@ import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.postgres.PostgresBatching;
-import io.syncguard.postgres.PostgresLockBackend;
-import io.syncguard.postgres.PostgresPins;
 import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.RedisProxy;
@@ -30,6 +29,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
@@ -204,7 +204,7 @@ class HungServerTests {
     @Test
     void a_guarded_commit_does_not_wait_for_ever() throws Exception {
         prepare(Store.POSTGRES, Moment.SENT, TIMEOUT);
-        PostgresPins pins = ((PostgresLockBackend) backend).pins();
+        LeasePins pins = Objects.requireNonNull(backend.pins());
         List<String> lockIds = List.of("A".repeat(22));
         try (Connection application = DriverManager.getConnection(proxy.url() + "&cancelSignalTimeout=1")) {
             application.setAutoCommit(false);
@@ -217,7 +217,7 @@ class HungServerTests {
                 try {
                     pins.pin(application, lockIds);
                 } catch (SQLException ex) {
-                    throw PostgresPins.translate("pinning", ex);
+                    throw pins.translate("pinning", ex);
                 }
             });
             pin.start();

@@ -8,6 +8,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.ManualTime;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LeasePins;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -95,7 +96,7 @@ class RecognisedDatabasesTests {
                     Connection application = connectionTo(url)) {
                 sessions.setJdbcUrl(url);
                 sessions.setConnectionInitSql(ours);
-                PostgresPins pins = new PostgresLockBackend(
+                LeasePins pins = new PostgresLockBackend(
                                 sessions,
                                 sessions,
                                 null,

@@ -5,7 +5,6 @@ import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
 import io.syncguard.autoconfigure.RedisLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.core.TransactionBoundary;
-import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.transaction.SpringTransactions;
 import org.springframework.beans.factory.ObjectProvider;
@@ -36,8 +35,7 @@ public final class SliceLocksAutoConfiguration {
         LockBackend store = stores.getIfAvailable();
         return store == null || store.name().equals("memory")
                 ? new TestTransactions(guard)
-                : new SpringTransactions(
-                        store.name(), store instanceof PostgresLockBackend postgres ? postgres.pins() : null, guard);
+                : new SpringTransactions(store.name(), store.pins(), guard);
     }
 
     @Bean
