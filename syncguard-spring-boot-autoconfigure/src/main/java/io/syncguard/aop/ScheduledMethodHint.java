@@ -3,6 +3,7 @@ package io.syncguard.aop;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockMode;
 import io.syncguard.MessageText;
+import io.syncguard.leader.LeaderOnly;
 import io.syncguard.scheduling.ScheduledLock;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -31,9 +32,6 @@ final class ScheduledMethodHint {
     private static final Log log = LogFactory.getLog(ScheduledMethodHint.class);
 
     private static final Pattern NUMBER = Pattern.compile("\\d+");
-
-    /** In a package that comes after this one. */
-    private static final String LEADER_ONLY = "io.syncguard.leader.LeaderOnly";
 
     private final ConfigurableListableBeanFactory beans;
     private final Set<String> named = ConcurrentHashMap.newKeySet();
@@ -131,6 +129,6 @@ final class ScheduledMethodHint {
     }
 
     private static boolean isForLeader(AnnotatedElement element) {
-        return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).isPresent(LEADER_ONLY);
+        return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).isPresent(LeaderOnly.class);
     }
 }

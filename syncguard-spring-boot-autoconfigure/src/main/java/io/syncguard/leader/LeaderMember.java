@@ -165,9 +165,8 @@ public final class LeaderMember {
         return dispatcher.add(listener);
     }
 
-    /** Begins a body on the running thread; {@code null} when this process does not lead. */
-    @Nullable
-    TermBody beginBody() {
+    /** Begins a body on the running thread, which has to be ended; {@code null} when this process does not lead. */
+    public @Nullable TermBody beginBody() {
         LeaderTerm term = membership.term();
         return term == null ? null : term.beginBody();
     }

@@ -7,9 +7,10 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code that runs under a term. The lock of the term is not released before it has ended.
+ * Code that runs under a term, for those who begin and end it apart, as {@link LeaderOnly} does. The lock of the term is
+ * not released before it has ended. The thread that begins it calls {@link #call}; any thread ends it.
  */
-final class TermBody implements AutoCloseable {
+public final class TermBody implements AutoCloseable {
 
     private final String election;
     private final LockHandle lock;
@@ -32,7 +33,7 @@ final class TermBody implements AutoCloseable {
      *
      * @throws LockLostException when the body fails because the end of the term interrupted it
      */
-    <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
+    public <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
         try {
             return lock.bind(body).call();
         } catch (Throwable failure) {
@@ -46,7 +47,7 @@ final class TermBody implements AutoCloseable {
     }
 
     /** Runs the callback when the term ends before the future of the body is done. */
-    void onEnd(Runnable callback) {
+    public void onEnd(Runnable callback) {
         onEnd = callback;
         if (!hook.isLeader()) {
             callback.run();
@@ -84,7 +85,7 @@ final class TermBody implements AutoCloseable {
      * @param cancelled the failure of the body's future if the end of the term cancelled it, else {@code null}
      * @throws LockLostException when the lock was lost or released before, or the future was cancelled
      */
-    void end(@Nullable Throwable cancelled) {
+    public void end(@Nullable Throwable cancelled) {
         boolean wasHeld = lock.isHeld();
         hook.ended(this);
         if (!wasHeld || cancelled != null) {

@@ -1,7 +1,9 @@
-package io.syncguard.leader;
+package io.syncguard.aop;
 
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderOnly;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;

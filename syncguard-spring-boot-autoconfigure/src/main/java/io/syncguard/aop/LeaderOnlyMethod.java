@@ -1,4 +1,4 @@
-package io.syncguard.leader;
+package io.syncguard.aop;
 
 import io.syncguard.interception.ResultType;
 

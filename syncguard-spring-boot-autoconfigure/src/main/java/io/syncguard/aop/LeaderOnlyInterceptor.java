@@ -1,9 +1,13 @@
-package io.syncguard.leader;
+package io.syncguard.aop;
 
 import io.syncguard.LockSetupException;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderMember;
+import io.syncguard.leader.LeaderOnly;
+import io.syncguard.leader.TermBody;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;

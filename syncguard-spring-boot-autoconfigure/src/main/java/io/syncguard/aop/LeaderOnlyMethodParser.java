@@ -1,8 +1,10 @@
-package io.syncguard.leader;
+package io.syncguard.aop;
 
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
 import io.syncguard.interception.ResultType;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderOnly;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
