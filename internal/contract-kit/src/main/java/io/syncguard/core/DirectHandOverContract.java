@@ -1,0 +1,292 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.WakeUpListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A release grants the key to the first waiter, if that one is exclusive and accepts a hand-over. */
+public abstract class DirectHandOverContract extends ContractFixture {
+
+    private final RecordingWakeUpListener received = new RecordingWakeUpListener();
+
+    @BeforeEach
+    void connect() {
+        backend().connect(received);
+    }
+
+    @Test
+    void the_first_in_the_queue_receives_its_grant() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedForHandOver();
+        AcquireRequest second = queuedForHandOver();
+
+        release(holder);
+
+        AcquireResult.Granted grant = grantReceivedBy(first);
+        assertThat(grant.fence()).is(nth(2));
+        assertDrawn(2);
+        RawLockInfo info = onlyHolder();
+        assertThat(info.lockId()).isEqualTo(first.lockId());
+        assertThat(info.fence()).isEqualTo(grant.fence());
+        assertThat(info.owner()).isEqualTo("test");
+        assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
+        assertThat(info.expiresAt()).isEqualTo(grant.expiresAt());
+        queued(second);
+    }
+
+    @Test
+    void the_first_lease_lives_as_long_as_a_queue_entry() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+
+        release(holder);
+
+        AcquireResult.Granted grant = grantReceivedBy(waiter);
+        assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt()))
+                .isEqualTo(backend().waiterTtl());
+    }
+
+    @Test
+    void a_request_finds_the_grant_and_makes_it_live_for_a_whole_ttl() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+
+        AcquireResult.Granted grant = granted(waiter.fromQueue());
+
+        assertThat(grant.fence()).is(nth(2));
+        assertThat(onlyHolder().expiresAt()).isEqualTo(grant.expiresAt());
+        assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isGreaterThanOrEqualTo(TTL);
+    }
+
+    @Test
+    void the_last_try_finds_the_grant() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+
+        assertThat(granted(lastTry(waiter).fromQueue()).fence()).is(nth(2));
+    }
+
+    @Test
+    void a_waiter_who_asked_again_is_known_by_its_last_number() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest before = queuedForHandOver();
+        AcquireRequest now = before.waitingAs(4711).fromQueue();
+        queued(now);
+
+        release(holder);
+
+        assertThat(grantReceivedBy(now).fence()).is(nth(2));
+        assertThat(received.grants).containsOnlyKeys(now.waiter());
+    }
+
+    @Test
+    void a_waiter_who_was_handed_the_key_has_no_queue_entry_any_more() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+
+        assertThat(renewQueueEntry(waiter)).isZero();
+        assertThat(onlyHolder().expiresAt()).isEqualTo(grantReceivedBy(waiter).expiresAt());
+    }
+
+    @Test
+    void a_waiter_who_leaves_gives_back_a_grant_that_the_queue_entry_has_become() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedForHandOver();
+        AcquireRequest second = queuedForHandOver();
+        release(holder);
+
+        release(first);
+
+        assertThat(grantReceivedBy(second).fence()).is(nth(3));
+    }
+
+    @Test
+    void a_grant_that_lapsed_before_it_was_received_is_lost_and_the_next_request_is_a_new_one() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+        expireLease(waiter);
+
+        assertThat(granted(waiter.fromQueue()).fence()).is(nth(3));
+        assertThat(onlyHolder().lockId()).isEqualTo(waiter.lockId());
+    }
+
+    @Test
+    void a_waiter_who_does_not_accept_a_hand_over_is_woken_and_granted_nothing() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedWriter();
+        queuedForHandOver();
+
+        release(holder);
+
+        eventually().until(() -> received.woken.contains(waiter.waiter()));
+        assertThat(backend().isLocked(KEY)).isFalse();
+        assertThat(granted(waiter.fromQueue()).fence()).is(nth(2));
+    }
+
+    @Test
+    void a_waiter_without_wake_ups_is_granted_nothing() {
+        AcquireRequest holder = held(writer());
+        queued(elsewhere(), handedOver(waitingWriter()));
+
+        release(holder);
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void a_writer_is_handed_the_key_by_the_last_of_the_readers() {
+        AcquireRequest one = held(reader());
+        AcquireRequest other = held(reader());
+        AcquireRequest writer = queuedForHandOver();
+
+        release(one);
+        assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(other.lockId());
+        release(other);
+
+        assertThat(grantReceivedBy(writer).fence()).is(nth(3));
+    }
+
+    @Test
+    void a_lapsed_reader_is_in_the_way_of_no_request() {
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest reader = held(reader());
+        AcquireRequest writer = queuedForHandOver();
+        expireLease(lapsed);
+
+        release(reader);
+
+        assertThat(granted(writer.fromQueue()).fence()).is(nth(3));
+        assertThat(onlyHolder().lockId()).isEqualTo(writer.lockId());
+    }
+
+    @Test
+    void a_queue_entry_that_lapsed_is_passed_over() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedForHandOver();
+        AcquireRequest second = queuedForHandOver();
+        expireQueueEntry(first);
+
+        release(holder);
+
+        eventually()
+                .until(() -> received.woken.contains(second.waiter()) || received.grants.containsKey(second.waiter()));
+        assertThat(granted(second.fromQueue()).fence()).is(nth(2));
+        queued(first.fromQueue());
+    }
+
+    @Test
+    void a_key_is_handed_over_with_the_fence_behind_the_last_of_its_holder() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        rotate(holder, TTL);
+
+        release(holder);
+
+        assertThat(grantReceivedBy(waiter).fence()).is(nth(3));
+        assertThat(onlyHolder().fence()).is(nth(3));
+    }
+
+    @Test
+    void a_waiter_who_was_handed_the_key_takes_the_next_fence_for_a_whole_ttl() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+        AcquireResult.Granted grant = grantReceivedBy(waiter);
+
+        assertThat(rotate(waiter, TTL)).isInstanceOfSatisfying(ExtendResult.Rotated.class, rotated -> {
+            assertThat(rotated.fence()).is(nth(3));
+            assertThat(rotated.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(TTL));
+        });
+    }
+
+    @Test
+    void a_try_is_refused_by_a_key_that_was_handed_over() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+        grantReceivedBy(waiter);
+
+        assertLeft(refused(writer()).timeLeft(), backend().waiterTtl().plus(TOLERANCE));
+    }
+
+    @Test
+    void a_key_goes_from_hand_to_hand_in_the_order_of_arrival() {
+        AcquireRequest holder = held(writer());
+        List<AcquireRequest> waiters = List.of(queuedForHandOver(), queuedForHandOver(), queuedForHandOver());
+
+        for (AcquireRequest waiter : waiters) {
+            release(holder);
+            grantReceivedBy(waiter);
+            holder = waiter;
+        }
+
+        assertThat(onlyHolder().fence()).is(nth(4));
+    }
+
+    private static AcquireRequest handedOver(AcquireRequest request) {
+        return new AcquireRequest(
+                request.key(),
+                request.mode(),
+                request.lockId(),
+                request.ttl(),
+                request.owner(),
+                true,
+                request.queued(),
+                request.waiter());
+    }
+
+    private AcquireRequest queuedForHandOver() {
+        AcquireRequest request = handedOver(waitingWriter());
+        queued(request);
+        eventually().until(backend()::isConnected);
+        return request;
+    }
+
+    private AcquireResult.Granted grantReceivedBy(AcquireRequest waiter) {
+        eventually().until(() -> received.grants.containsKey(waiter.waiter()));
+        return Objects.requireNonNull(received.grants.get(waiter.waiter()));
+    }
+
+    private RawLockInfo onlyHolder() {
+        List<RawLockInfo> holders = backend().lookup(KEY);
+        assertThat(holders).hasSize(1);
+        return holders.get(0);
+    }
+
+    /** Records the wake-ups and hand-overs of each waiter. */
+    private static final class RecordingWakeUpListener implements WakeUpListener {
+
+        private final List<Long> woken = new CopyOnWriteArrayList<>();
+        private final Map<Long, AcquireResult.Granted> grants = new ConcurrentHashMap<>();
+
+        @Override
+        public void wake(long waiter) {
+            woken.add(waiter);
+        }
+
+        @Override
+        public void handOver(long waiter, AcquireResult.Granted grant) {
+            grants.put(waiter, grant);
+        }
+
+        @Override
+        public void wakeUpsMissed() {}
+    }
+}

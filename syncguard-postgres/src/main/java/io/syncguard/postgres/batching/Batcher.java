@@ -1,0 +1,311 @@
+package io.syncguard.postgres.batching;
+
+import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets requests of many threads share statements. Threads share it.
+ *
+ * <ul>
+ *   <li>While few statements are under way, a request is sent alone, at once and on its caller's thread.
+ *   <li>Otherwise it waits in a queue. When a statement returns, a thread of the batcher sends all that wait in one
+ *       batch. There is one batch at a time. A single waiter is sent alone, on its caller's thread.
+ *   <li>After a batch of several requests the next ones come together, too. So the first of them waits until the thread
+ *       of the batcher is awake, and takes the others along.
+ *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
+ *   <li>A request that was sent alone may wait for a lock. Once it is older than
+ *       {@value LoneCalls#PATIENCE_MILLIS} ms, it does not keep others waiting any more.
+ *   <li>Requests of one key have turns: one is sent after the answer to the other. Those that share batches need a turn
+ *       only to be sent alone. So a key that is locked in the store takes one connection, whoever waits for it.
+ * </ul>
+ *
+ * @param <Q> a request
+ * @param <A> its answer
+ */
+public final class Batcher<Q, A> implements AutoCloseable {
+
+    /** One sends a batch while another delivers answers. */
+    private static final int THREADS = 2;
+
+    /**
+     * The limits of a batcher.
+     *
+     * @param statements how many statements are under way before requests wait for each other; 1 or more
+     * @param batchSize how many requests one statement has at most
+     * @param waitLimit how long a request waits at most until it is sent; twice as long until it is answered
+     * @param batchesOnly whether no request is sent alone before a batch has skipped it; for tests
+     */
+    public record Limits(int statements, int batchSize, Duration waitLimit, boolean batchesOnly) {}
+
+    private final BatchSender<Q, A> sender;
+    private final Limits limits;
+    private final Time time;
+    private final ThreadFactory threads;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition called = lock.newCondition();
+
+    /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
+    private final Deque<BatchedCall<Q, A>> waiting = new ArrayDeque<>();
+
+    private final BatchTurns<Q, A> turns = new BatchTurns<>();
+
+    private final LoneCalls<Q, A> alone = new LoneCalls<>();
+
+    /** Whether a batch is under way or ordered. */
+    private boolean batching;
+
+    private boolean batchOrdered;
+
+    /** Whether the last batch had several requests. */
+    private boolean crowded;
+
+    private int madeThreads;
+    private int idleThreads;
+
+    /** When an idle thread looks at the statements that are under way. */
+    private long looksAt = Time.NEVER;
+
+    private boolean closed;
+
+    /** @param name of the threads, which are made when requests wait for the first time */
+    public Batcher(String name, BatchSender<Q, A> sender, Limits limits, Time time) {
+        this(DaemonThreadFactory.numbered(name), sender, limits, time);
+    }
+
+    Batcher(ThreadFactory threads, BatchSender<Q, A> sender, Limits limits, Time time) {
+        this.threads = threads;
+        this.sender = sender;
+        this.limits = limits;
+        this.time = time;
+    }
+
+    /** Sends a request, and returns its answer. */
+    public A send(Q request) {
+        BatchedCall<Q, A> call = new BatchedCall<>(request, sender);
+        long sendBy = time.nanoTime() + limits.waitLimit().toNanos();
+        long deadline = sendBy + limits.waitLimit().toNanos();
+        arrive(call);
+        return switch (call.await(time, sendBy, deadline)) {
+            case ALONE -> sendAlone(call, deadline);
+            case ENDED -> call.answer();
+            case SENT -> throw left(request, true);
+            case WAITING, LEFT -> {
+                withdraw(call);
+                throw left(request, false);
+            }
+        };
+    }
+
+    private RuntimeException left(Q request, boolean sent) {
+        return Thread.currentThread().isInterrupted()
+                ? sender.interrupted(request, sent)
+                : sender.timedOut(request, sent);
+    }
+
+    /** Ends the threads. Requests that wait are sent alone, and so are those that come later. */
+    @Override
+    public void close() {
+        change(() -> {
+            closed = true;
+            waiting.forEach(BatchedCall::sendAlone);
+            waiting.clear();
+            called.signalAll();
+        });
+    }
+
+    private void change(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            dispatch();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void arrive(BatchedCall<Q, A> call) {
+        change(() -> {
+            if (turns.take(call)) {
+                admit(call);
+            }
+        });
+    }
+
+    /** It is its turn. */
+    private void admit(BatchedCall<Q, A> call) {
+        if (call.group == null || closed) {
+            call.sendAlone();
+        } else {
+            waiting.add(call);
+        }
+    }
+
+    /** Sends what waits, as far as there is room for statements. */
+    private void dispatch() {
+        while (!waiting.isEmpty() && !batchOrdered && hasRoom()) {
+            if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
+                BatchedCall<Q, A> call = waiting.remove();
+                if (turns.takeAlone(call) && call.sendAlone()) {
+                    alone.add(call, time.nanoTime());
+                }
+            } else if (batching || idleThreads == 0) {
+                // Who ends the batch, or has delivered its answers, looks again. So does a new thread.
+                makeThreads();
+                return;
+            } else {
+                batching = true;
+                batchOrdered = true;
+                called.signal();
+            }
+        }
+        if (!waiting.isEmpty()) {
+            makeThreads();
+            lookAt(alone.patienceEndsAt());
+        }
+    }
+
+    private boolean hasRoom() {
+        return alone.size() + (batching ? 1 : 0) < limits.statements();
+    }
+
+    private void makeThreads() {
+        while (madeThreads < THREADS && !closed) {
+            try {
+                threads.newThread(this::sendBatches).start();
+                madeThreads++;
+            } catch (Error ex) {
+                // The next request that waits tries again.
+                if (madeThreads == 0) {
+                    sendAllAlone();
+                }
+                return;
+            }
+        }
+    }
+
+    private void sendAllAlone() {
+        List<BatchedCall<Q, A>> all = List.copyOf(waiting);
+        waiting.clear();
+        all.stream().filter(turns::takeAlone).forEach(BatchedCall::sendAlone);
+    }
+
+    private void lookAt(long nanoTime) {
+        if (nanoTime < looksAt) {
+            looksAt = nanoTime;
+            called.signal();
+        }
+    }
+
+    /** Lets statements go that wait for those that were sent alone. */
+    private void giveUpPatience() {
+        looksAt = Time.NEVER;
+        long now = time.nanoTime();
+        while (!waiting.isEmpty() && alone.patienceEndsAt() <= now) {
+            alone.ignoreOldest();
+        }
+        dispatch();
+    }
+
+    private A sendAlone(BatchedCall<Q, A> call, long deadline) {
+        try {
+            return sender.sendAlone(call.request, deadline);
+        } finally {
+            change(() -> {
+                alone.remove(call);
+                passTurn(call);
+            });
+        }
+    }
+
+    /** Its caller has left before it was sent. */
+    private void withdraw(BatchedCall<Q, A> call) {
+        change(() -> {
+            waiting.remove(call);
+            passTurn(call);
+        });
+    }
+
+    /** Has its caller send it alone, when it is its turn. */
+    private void skip(BatchedCall<Q, A> call) {
+        boolean stillWaits = turns.takeAlone(call) ? call.sendAlone() : call.waitAgain();
+        if (!stillWaits) {
+            passTurn(call);
+        }
+    }
+
+    private void passTurn(BatchedCall<Q, A> call) {
+        turns.pass(call).forEach(this::admit);
+    }
+
+    private void sendBatches() {
+        for (Batch<Q, A> batch = nextBatch(); batch != null; batch = nextBatch()) {
+            // Only close() ends this thread.
+            Thread.interrupted();
+            batch.send(sender);
+            // The next batch departs before the answers are delivered, because everybody waits for it.
+            returned(batch);
+            batch.deliver();
+        }
+    }
+
+    /** Waits for a batch. {@code null} once the batcher is closed. */
+    private @Nullable Batch<Q, A> nextBatch() {
+        lock.lock();
+        try {
+            idleThreads++;
+            dispatch();
+            while (!closed) {
+                Batch<Q, A> batch = batchOrdered ? Batch.takeFrom(waiting, limits.batchSize()) : null;
+                if (batch == null) {
+                    awaitCall();
+                    continue;
+                }
+                batchOrdered = false;
+                if (!batch.isEmpty()) {
+                    crowded = batch.size() > 1;
+                    idleThreads--;
+                    if (looksAt < Time.NEVER) {
+                        // This thread knew when to look, and the other one may not.
+                        called.signal();
+                    }
+                    dispatch();
+                    return batch;
+                }
+                batching = false;
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void awaitCall() {
+        try {
+            long left = looksAt - time.nanoTime();
+            if (left > 0) {
+                time.await(called, left);
+            } else {
+                giveUpPatience();
+            }
+        } catch (InterruptedException ex) {
+            // Only close() ends this thread.
+        }
+    }
+
+    private void returned(Batch<Q, A> batch) {
+        change(() -> {
+            batching = false;
+            batch.ended().forEach(this::passTurn);
+            batch.skipped().forEach(this::skip);
+        });
+    }
+}
