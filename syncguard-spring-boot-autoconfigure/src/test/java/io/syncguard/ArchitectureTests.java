@@ -3,111 +3,103 @@ package io.syncguard;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.syncguard.concurrent.Time;
-import io.syncguard.spi.LeasePins;
+import io.syncguard.testing.LibraryModules;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The rules that separate the packages. Each says why. */
 class ArchitectureTests {
 
-    /** The classes of the library, without those of the other modules that its tests use. */
-    private static final JavaClasses CLASSES = new ClassFileImporter().importPath("target/classes");
+    private static final JavaClasses CLASSES = LibraryModules.importAll();
 
-    @Test
-    void dependencies_go_one_way() {
-        layeredArchitecture()
-                .consideringOnlyDependenciesInLayers()
-                .layer("api")
-                .definedBy("io.syncguard")
-                .layer("concurrent")
-                .definedBy("io.syncguard.concurrent")
-                .layer("spi")
-                .definedBy("io.syncguard.spi")
-                .layer("core")
-                .definedBy("io.syncguard.core")
-                .layer("postgres")
-                .definedBy("io.syncguard.postgres")
-                .layer("redis")
-                .definedBy("io.syncguard.redis")
-                .layer("memory")
-                .definedBy("io.syncguard.memory")
-                .layer("interception")
-                .definedBy("io.syncguard.interception")
-                .layer("reactive")
-                .definedBy("io.syncguard.reactive")
-                .layer("aop")
-                .definedBy("io.syncguard.aop")
-                .layer("fencing")
-                .definedBy("io.syncguard.fencing")
-                .layer("web")
-                .definedBy("io.syncguard.web")
-                .layer("scheduling")
-                .definedBy("io.syncguard.scheduling")
-                .layer("shedlock")
-                .definedBy("io.syncguard.shedlock")
-                .layer("integration")
-                .definedBy("io.syncguard.integration")
-                .layer("leader")
-                .definedBy("io.syncguard.leader")
-                .layer("transaction")
-                .definedBy("io.syncguard.transaction")
-                .layer("micrometer")
-                .definedBy("io.syncguard.micrometer")
-                .layer("actuate")
-                .definedBy("io.syncguard.actuate")
-                .layer("autoconfigure")
-                .definedBy("io.syncguard.autoconfigure")
-                .whereLayer("api")
-                .mayNotAccessAnyLayer()
-                .whereLayer("concurrent")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("spi")
-                .mayOnlyAccessLayers("api", "concurrent")
-                .whereLayer("core")
-                .mayOnlyAccessLayers("api", "concurrent", "spi")
-                .whereLayer("postgres")
-                .mayOnlyAccessLayers("api", "concurrent", "spi")
-                .whereLayer("redis")
-                .mayOnlyAccessLayers("api", "concurrent", "spi")
-                .whereLayer("memory")
-                .mayOnlyAccessLayers("api", "concurrent", "spi")
-                .whereLayer("interception")
-                .mayOnlyAccessLayers("api", "concurrent")
-                .whereLayer("aop")
-                .mayOnlyAccessLayers("api", "interception", "leader", "reactive", "scheduling")
-                .whereLayer("reactive")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("fencing")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("web")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("scheduling")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("shedlock")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("integration")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("leader")
-                .mayOnlyAccessLayers("api", "concurrent")
-                .whereLayer("transaction")
-                .mayOnlyAccessLayers("api", "concurrent", "spi", "core")
-                .whereLayer("micrometer")
-                .mayOnlyAccessLayers("api", "concurrent", "spi", "core", "leader")
-                .whereLayer("actuate")
-                .mayOnlyAccessLayers("api", "concurrent", "spi", "core", "leader")
-                .whereLayer("autoconfigure")
-                .mayNotBeAccessedByAnyLayer()
-                .ensureAllClassesAreContainedInArchitecture()
+    /**
+     * The packages below {@code io.syncguard} that each package may use beside the API. The compiler sees the modules; it
+     * does not see the packages of one module, nor that a store knows no engine.
+     */
+    private static final Map<String, Set<String>> USES = Map.ofEntries(
+            entry("concurrent", Set.of()),
+            entry("spi", Set.of("concurrent")),
+            entry("core", Set.of("concurrent", "spi")),
+            entry("leader", Set.of("concurrent")),
+            entry("memory", Set.of("concurrent", "spi")),
+            entry("postgres", Set.of("concurrent", "spi")),
+            entry("redis", Set.of("concurrent", "spi")),
+            entry("interception", Set.of("concurrent")),
+            entry("scheduling", Set.of()),
+            entry("reactive", Set.of()),
+            entry("fencing", Set.of()),
+            entry("aop", Set.of("interception", "leader", "reactive", "scheduling")),
+            entry("transaction", Set.of("concurrent", "spi", "core")),
+            entry("micrometer", Set.of("concurrent", "spi", "core", "leader")),
+            entry("web", Set.of()),
+            entry("shedlock", Set.of()),
+            entry("integration", Set.of()),
+            entry("actuate", Set.of("concurrent", "spi", "core", "leader")));
+
+    @ParameterizedTest
+    @MethodSource("packages")
+    void a_package_uses_those_below_it_alone(String name) {
+        Set<String> others = new TreeSet<>(packages().toList());
+        others.removeAll(USES.getOrDefault(name, others));
+        others.remove(name);
+        noClasses()
+                .that()
+                .resideInAPackage("io.syncguard." + name + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(others.stream()
+                        .map(other -> "io.syncguard." + other + "..")
+                        .toArray(String[]::new))
                 .because("whoever reads a package must not need one that comes after it")
                 .check(CLASSES);
+    }
+
+    /** All but the API itself. Only the auto-configuration has no row, because it wires all others. */
+    static Stream<String> packages() {
+        return CLASSES.stream()
+                .map(type -> type.getPackageName().split("\\."))
+                .filter(names -> names.length > 2)
+                .map(names -> names[2])
+                .distinct()
+                .sorted();
+    }
+
+    @Test
+    void every_package_has_a_row_and_one_module() {
+        assertThat(packages()).containsExactlyInAnyOrderElementsOf(withAutoConfiguration());
+        Map<String, List<String>> modules = new TreeMap<>();
+        LibraryModules.NAMES.forEach(module -> new ClassFileImporter()
+                .importPath(LibraryModules.classesOf(module)).stream()
+                        .map(JavaClass::getPackageName)
+                        .distinct()
+                        .forEach(name -> modules.computeIfAbsent(name, unused -> new ArrayList<>())
+                                .add(module)));
+        assertThat(modules).allSatisfy((name, of) -> assertThat(of).as(name).hasSize(1));
+    }
+
+    private static Set<String> withAutoConfiguration() {
+        Set<String> all = new TreeSet<>(USES.keySet());
+        all.add("autoconfigure");
+        return all;
     }
 
     @Test
@@ -124,41 +116,6 @@ class ArchitectureTests {
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage("io.syncguard", "java..", "org.jspecify..")
                 .because("an application that only catches an exception must not need anything else")
-                .check(CLASSES);
-    }
-
-    @Test
-    void the_engine_knows_no_framework() {
-        noClasses()
-                .that()
-                .resideInAnyPackage(
-                        "io.syncguard.core", "io.syncguard.spi", "io.syncguard.concurrent", "io.syncguard.leader")
-                .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage("org.springframework..", "javax.sql..")
-                .because("the lock protocol is the same on every backend and under every framework")
-                .check(CLASSES);
-        noClasses()
-                .that()
-                .resideInAnyPackage("io.syncguard.core", "io.syncguard.spi", "io.syncguard.concurrent")
-                .and()
-                .haveNameNotMatching(LeasePins.class.getName().replace(".", "\\.") + ".*")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("java.sql..")
-                .because("only what pins leases in a transaction of the application needs its connection")
-                .check(CLASSES);
-    }
-
-    @Test
-    void no_application_gets_the_locks_of_tests() {
-        noClasses()
-                .that()
-                .resideOutsideOfPackage("io.syncguard.memory")
-                .should()
-                .dependOnClassesThat()
-                .resideInAPackage("io.syncguard.memory")
-                .because("only the module for tests turns on a store that other processes do not see")
                 .check(CLASSES);
     }
 
@@ -187,7 +144,7 @@ class ArchitectureTests {
     void nobody_takes_part_in_the_callers_transaction() {
         noClasses()
                 .that()
-                .resideInAPackage("io.syncguard.postgres")
+                .resideInAPackage("io.syncguard.postgres..")
                 .should()
                 .dependOnClassesThat()
                 .haveSimpleName("DataSourceUtils")
@@ -195,7 +152,7 @@ class ArchitectureTests {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideInAPackage("io.syncguard.postgres")
+                .resideInAPackage("io.syncguard.postgres..")
                 .and()
                 .doNotHaveSimpleName("PostgresConnections")
                 .should()

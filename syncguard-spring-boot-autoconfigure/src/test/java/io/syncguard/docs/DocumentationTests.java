@@ -2,9 +2,11 @@ package io.syncguard.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import io.syncguard.DistributedLock;
+import io.syncguard.testing.LibraryModules;
 import java.io.IOException;
-import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -40,7 +42,7 @@ class DocumentationTests {
                     "resources/io/syncguard/docs/rights.sql",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
-                    "../../../kotlin-tests/src/test/kotlin/io/syncguard/kotlin/Orders.kt")
+                    "../../../internal/kotlin-tests/src/test/kotlin/io/syncguard/kotlin/Orders.kt")
             .map(Path.of("src/test")::resolve)
             .toList();
 
@@ -162,13 +164,12 @@ class DocumentationTests {
     /** Those of the library and of its module for tests, by their simple names. */
     private static Map<String, List<String>> publicTypes() throws IOException {
         Path tests = ROOT.resolve("syncguard-spring-boot-test/src/main/java");
-        try (Stream<Path> classes = Files.walk(Path.of("target/classes/io"));
-                Stream<Path> sources = Files.walk(tests)) {
+        try (Stream<Path> sources = Files.walk(tests)) {
             return Stream.concat(
-                            classes.map(file -> Path.of("target/classes").relativize(file))
-                                    .filter(file -> file.toString().matches("[^$]+\\.class"))
-                                    .map(DocumentationTests::typeOf)
-                                    .filter(DocumentationTests::isPublic),
+                            LibraryModules.importAll().stream()
+                                    .filter(type -> type.isTopLevelClass()
+                                            && type.getModifiers().contains(JavaModifier.PUBLIC))
+                                    .map(JavaClass::getName),
                             sources.filter(file -> file.toString().endsWith(".java"))
                                     .map(tests::relativize)
                                     .map(DocumentationTests::typeOf))
@@ -178,15 +179,6 @@ class DocumentationTests {
 
     private static String typeOf(Path file) {
         return file.toString().replaceFirst("\\.\\w+$", "").replace('/', '.').replace('\\', '.');
-    }
-
-    private static boolean isPublic(String type) {
-        try {
-            Class<?> loaded = Class.forName(type, false, DocumentationTests.class.getClassLoader());
-            return Modifier.isPublic(loaded.getModifiers());
-        } catch (ClassNotFoundException | LinkageError ex) {
-            return false;
-        }
     }
 
     private static String packageOf(String type) {

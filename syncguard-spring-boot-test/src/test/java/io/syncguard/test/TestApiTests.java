@@ -9,6 +9,6 @@ class TestApiTests {
 
     @Test
     void the_public_api_is_the_pinned_one() throws IOException {
-        PublicApi.assertPinned(type -> true);
+        PublicApi.assertPinned("syncguard-spring-boot-test", type -> true);
     }
 }

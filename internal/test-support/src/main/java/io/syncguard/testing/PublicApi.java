@@ -18,30 +18,28 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The public members of a module, compared with the pinned ones in {@code public-api.txt}. */
+/** The public members of a module, compared with the pinned ones in {@code public-api}. */
 public final class PublicApi {
-
-    private static final Path PINNED = Path.of("src/test/resources/public-api.txt");
-
-    private static final Path ACTUAL = Path.of("target/public-api.txt");
 
     private PublicApi() {}
 
     /** @param isImported whether an application imports a class */
-    public static void assertPinned(Predicate<JavaClass> isImported) throws IOException {
+    public static void assertPinned(String module, Predicate<JavaClass> isImported) throws IOException {
+        Path pinned = Path.of("src/test/resources/public-api", module + ".txt");
+        Path changed = Path.of("target", module + ".txt");
         List<String> actual = new ClassFileImporter()
-                .importPath("target/classes").stream()
+                .importPath(LibraryModules.classesOf(module)).stream()
                         .filter(PublicApi::isVisible)
                         .filter(isImported)
                         .map(JavaClass::reflect)
                         .flatMap(PublicApi::lines)
                         .sorted()
                         .toList();
-        Files.write(ACTUAL, actual);
+        Files.write(changed, actual);
 
         assertThat(actual)
-                .as("changed on purpose? cp %s %s", ACTUAL, PINNED)
-                .containsExactlyElementsOf(Files.readAllLines(PINNED));
+                .as("changed on purpose? cp %s %s", changed, pinned)
+                .containsExactlyElementsOf(Files.readAllLines(pinned));
     }
 
     private static boolean isVisible(JavaClass type) {

@@ -1,0 +1,29 @@
+package io.syncguard.testing;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The classes of the modules that applications get, without their tests. Their directories are beside the test's. */
+public final class LibraryModules {
+
+    public static final List<String> NAMES = List.of(
+            "syncguard-core",
+            "syncguard-memory",
+            "syncguard-postgres",
+            "syncguard-redis",
+            "syncguard-spring",
+            "syncguard-spring-boot-autoconfigure");
+
+    private LibraryModules() {}
+
+    public static Path classesOf(String module) {
+        return Path.of("..", module, "target", "classes");
+    }
+
+    public static JavaClasses importAll() {
+        return new ClassFileImporter()
+                .importPaths(NAMES.stream().map(LibraryModules::classesOf).toList());
+    }
+}
