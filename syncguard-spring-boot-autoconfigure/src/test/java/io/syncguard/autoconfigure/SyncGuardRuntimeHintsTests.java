@@ -9,9 +9,11 @@ import io.syncguard.DistributedLock;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.postgres.PromptSocketFactory;
+import io.syncguard.testing.LibraryModules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,8 +25,6 @@ import org.springframework.beans.factory.aot.AotServices;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 class SyncGuardRuntimeHintsTests {
-
-    private static final Path RESOURCES = Path.of("src/main/resources");
 
     private final RuntimeHints hints = new RuntimeHints();
 
@@ -40,14 +40,21 @@ class SyncGuardRuntimeHintsTests {
 
     @Test
     void every_file_that_the_library_reads_is_in_the_image() throws IOException {
-        try (Stream<Path> files = Files.walk(RESOURCES)) {
-            assertThat(files.filter(Files::isRegularFile)
-                            .map(RESOURCES::relativize)
-                            .map(Path::toString)
-                            .filter(file -> !file.startsWith("META-INF")))
-                    .hasSizeGreaterThan(20)
-                    .allMatch(file -> resource().forResource(file).test(hints));
+        List<String> read = new ArrayList<>();
+        for (String module : LibraryModules.NAMES) {
+            Path classes = LibraryModules.classesOf(module);
+            try (Stream<Path> files = Files.walk(classes)) {
+                files.filter(Files::isRegularFile)
+                        .map(classes::relativize)
+                        .map(Path::toString)
+                        .filter(file -> !file.startsWith("META-INF") && !file.endsWith(".class"))
+                        .forEach(read::add);
+            }
         }
+
+        assertThat(read)
+                .hasSizeGreaterThan(20)
+                .allMatch(file -> resource().forResource(file).test(hints));
     }
 
     @Test
