@@ -6,35 +6,83 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockReason;
 import io.syncguard.OneLine;
+import io.syncguard.concurrent.Backoff;
+import io.syncguard.concurrent.Time;
 import io.syncguard.spi.LockBackend;
+import java.time.Duration;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** Ends all leases of a key for an operator, also those of other processes. Threads may share it. */
+/**
+ * Ends all leases of a key for an operator, also those of other processes. A lease whose row is locked is tried again for
+ * half a second: a heartbeat locks it for a moment, and a commit may take longer. Threads may share it.
+ */
 final class ForcedReleaser {
 
     private static final Log log = LogFactory.getLog(LockManager.class);
 
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+
+    private static final Backoff PAUSES = Backoff.doubling(Duration.ofMillis(10), Duration.ofMillis(100));
+
     private final LockBackend backend;
     private final LeaseMonitor monitor;
     private final ListenerDispatcher dispatcher;
+    private final Time time;
 
-    ForcedReleaser(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher) {
+    ForcedReleaser(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher, Time time) {
         this.backend = backend;
         this.monitor = monitor;
         this.dispatcher = dispatcher;
+        this.time = time;
     }
 
     ForcedRelease release(String key, String reason) {
         LockLimits.given("reason", reason);
+        long until = time.nanoTime() + PATIENCE.toNanos();
         ForcedRelease done = backend.forceRelease(key);
+        try {
+            for (int tries = 1; done.remaining() > 0 && pause(tries, until); tries++) {
+                done = together(done, backend.forceRelease(key));
+            }
+        } finally {
+            // Also if a later try fails: leases may have ended before it.
+            ended(done, reason);
+        }
+        return done;
+    }
+
+    /** @return whether there is time for another try */
+    private boolean pause(int tries, long until) {
+        long left = until - time.nanoTime();
+        if (left <= 0) {
+            return false;
+        }
+        try {
+            time.sleep(Math.min(left, PAUSES.pauseNanos(tries)));
+            return true;
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** The fence is that of the last try that has ended a lease: it is larger than those of all of them. */
+    private static ForcedRelease together(ForcedRelease before, ForcedRelease last) {
+        return new ForcedRelease(
+                last.key(),
+                before.released() + last.released(),
+                last.remaining(),
+                last.released() > 0 ? last.fence() : before.fence());
+    }
+
+    private void ended(ForcedRelease done, String reason) {
         report(done, reason);
         Fence fence = done.fence();
         if (fence != null && done.remaining() == 0) {
-            endHere(key, fence);
+            endHere(done.key(), fence);
         }
         dispatcher.forceReleased(done, reason);
-        return done;
     }
 
     private static void report(ForcedRelease done, String reason) {

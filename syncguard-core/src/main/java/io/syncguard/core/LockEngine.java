@@ -101,7 +101,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, time);
         this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
-        this.forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher);
+        this.forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher, time);
         this.transactionReleaser = new TransactionReleaser(transactions, releaser);
         this.joiner = new HandleJoiner(transactionReleaser, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);

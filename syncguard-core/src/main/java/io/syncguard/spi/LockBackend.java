@@ -235,7 +235,7 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Ends all leases of the key, whoever has them, and takes the next fence of the key, which is larger than theirs.
      * Then it wakes all who can be granted the key now. Nothing is handed over. It is durable like a grant. A lease
-     * that a transaction of the application pins remains. Without a lease nothing is written.
+     * whose row is locked remains, and the engine tries again. Without a lease nothing is written.
      */
     ForcedRelease forceRelease(String key);
 

@@ -12,13 +12,18 @@ import org.jspecify.annotations.Nullable;
 final class AcquireSender implements PostgresBatchSender<AcquireRequest, AcquireResult> {
 
     private final AcquireStatement statement;
+    private final ReleaseStatement release;
     private final PostgresConnections connections;
     private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
 
     /** @param wakeUps where this process is woken at this moment */
     AcquireSender(
-            AcquireStatement statement, PostgresConnections connections, Supplier<@Nullable WakeUpSubscriber> wakeUps) {
+            AcquireStatement statement,
+            ReleaseStatement release,
+            PostgresConnections connections,
+            Supplier<@Nullable WakeUpSubscriber> wakeUps) {
         this.statement = statement;
+        this.release = release;
         this.connections = connections;
         this.wakeUps = wakeUps;
     }
@@ -52,6 +57,13 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
     @Override
     public List<@Nullable AcquireResult> sendTogether(List<AcquireRequest> requests) {
         return statement.batch(connections, requests);
+    }
+
+    @Override
+    public void unclaimed(AcquireRequest request, AcquireResult answer) {
+        if (answer instanceof AcquireResult.Granted) {
+            release.run(connections.uninterruptible(), request.lockId());
+        }
     }
 
     @Override

@@ -38,7 +38,7 @@ final class CallerRequests implements AutoCloseable {
             ReleaseStatement release,
             Supplier<@Nullable WakeUpSubscriber> wakeUps,
             Time time) {
-        this.acquire = new AcquireSender(new AcquireStatement(settings), connections, wakeUps);
+        this.acquire = new AcquireSender(new AcquireStatement(settings), release, connections, wakeUps);
         this.release = new ReleaseSender(release, connections.uninterruptible());
         this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
         this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
@@ -97,13 +97,15 @@ final class CallerRequests implements AutoCloseable {
         return releaseBatches == null ? release.sendAlone(lockId, Time.NEVER) : releaseBatches.send(lockId);
     }
 
+    /** Waits for what a batch may grant to callers who have left. */
     @Override
     public void close() {
-        if (acquireBatches != null) {
-            Shielded.closeAll(acquireBatches);
-        }
         if (releaseBatches != null) {
             Shielded.closeAll(releaseBatches);
+        }
+        if (acquireBatches != null) {
+            Shielded.closeAll(acquireBatches);
+            Shielded.uninterrupted(acquireBatches::awaitLeft);
         }
     }
 

@@ -3,7 +3,9 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import io.syncguard.core.ContractStore;
+import io.syncguard.core.EngineFixture;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.DocumentedRights;
@@ -73,9 +75,26 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
 
     @Override
     public final PostgresContractStore emptied() {
+        awaitLateRequests();
         jdbc.execute("TRUNCATE syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters,"
                 + " syncguard_fence_counters");
         return this;
+    }
+
+    /**
+     * A statement of a caller who was interrupted may still run, in a session whose client is gone: it would grant a key
+     * to nobody in the next test.
+     */
+    private void awaitLateRequests() {
+        HikariPoolMXBean pool = dataSource.getHikariPoolMXBean();
+        if (rights != null && pool != null) {
+            EngineFixture.eventually()
+                    .until(() -> pool.getActiveConnections() == 0 && sessions() <= pool.getTotalConnections());
+        }
+    }
+
+    private int sessions() {
+        return jdbc.queryForObject("SELECT count(*) FROM pg_stat_activity WHERE usename = ?", Integer.class, role());
     }
 
     String url() {

@@ -8,11 +8,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.core.EngineFixture;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** A release by force ends what is live when its turn comes, waits for no pinned lease, and is durable. */
+/**
+ * A release by force ends what is live when its turn comes, waits for no pinned lease, and is durable. The engine tries
+ * again what is locked for a moment, such as by a heartbeat.
+ */
 class PostgresForcedReleaseRaceTests {
 
     @RegisterExtension
@@ -105,7 +114,97 @@ class PostgresForcedReleaseRaceTests {
         }
     }
 
+    /** What heartbeats and transactions lock, by the table of the leases. */
+    enum Holders {
+        WRITER(1, "syncguard_locks"),
+        READERS(2, "syncguard_locks_shared");
+
+        private final int leases;
+        private final String table;
+
+        Holders(int leases, String table) {
+            this.leases = leases;
+            this.table = table;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void leases_that_heartbeats_lock_at_that_moment_end(Holders holders) throws Exception {
+        grant(holders);
+        race.inOther("SELECT FROM " + holders.table + " FOR NO KEY UPDATE");
+
+        assertThat(engineForced(race::commitOther))
+                .isEqualTo(new ForcedRelease(KEY, holders.leases, 0, new Fence(holders.leases + 1)));
+        assertThat(race.backend.isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void what_ends_in_different_tries_is_reported_together_under_the_last_fence() throws Exception {
+        grant(Holders.READERS);
+        race.inOther("SELECT FROM syncguard_locks_shared WHERE lock_id = '" + MINE + "' FOR NO KEY UPDATE");
+
+        assertThat(engineForced(race::commitOther)).isEqualTo(new ForcedRelease(KEY, 2, 0, new Fence(4)));
+    }
+
+    @Test
+    void there_is_no_fence_if_the_last_try_found_none_left() throws Exception {
+        grant(Holders.READERS);
+        race.setCounters(Fence.MAX_VALUE - 1);
+        race.inOther("SELECT FROM syncguard_locks_shared WHERE lock_id = '" + MINE + "' FOR NO KEY UPDATE");
+
+        assertThat(engineForced(race::commitOther)).isEqualTo(new ForcedRelease(KEY, 2, 0, null));
+    }
+
+    @Test
+    void a_lease_that_ends_by_itself_before_the_next_try_is_not_counted() throws Exception {
+        grant(Holders.READERS);
+        race.inOther("DELETE FROM syncguard_locks_shared WHERE lock_id = '" + MINE + "'");
+
+        assertThat(engineForced(race::commitOther)).isEqualTo(new ForcedRelease(KEY, 1, 0, new Fence(3)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void leases_that_stay_locked_remain(Holders holders) throws Exception {
+        grant(holders);
+        race.inOther("SELECT FROM " + holders.table + " FOR KEY SHARE");
+
+        assertThat(engineForced(() -> {})).isEqualTo(new ForcedRelease(KEY, 0, holders.leases, null));
+        assertThat(race.backend.lookup(KEY)).hasSize(holders.leases);
+    }
+
+    private static void grant(Holders holders) {
+        if (holders == Holders.WRITER) {
+            race.grant(MINE);
+        } else {
+            race.grantShared(MINE);
+            race.grantShared(THEIRS);
+        }
+    }
+
     private ForcedRelease forced() {
         return race.backend.forceRelease(KEY);
+    }
+
+    /** What the engine makes of it, which tries again. */
+    private static ForcedRelease engineForced(Step afterFirstTry) throws Exception {
+        try (EngineFixture fixture = new EngineFixture(race.newBackend(() -> {}))) {
+            CountDownLatch tried = new CountDownLatch(1);
+            fixture.backend.afterForcedRelease = tried::countDown;
+            FutureTask<ForcedRelease> release = EngineFixture.inAnotherThread(() -> fixture.engine.forceRelease(KEY));
+            EngineFixture.eventually().until(() -> tried.getCount() == 0);
+            afterFirstTry.run();
+            EngineFixture.eventually().until(() -> {
+                fixture.time.advance(Duration.ofMillis(25));
+                return release.isDone();
+            });
+            return release.get();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Step {
+        void run() throws Exception;
     }
 }

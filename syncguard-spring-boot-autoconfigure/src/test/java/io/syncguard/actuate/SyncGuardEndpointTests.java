@@ -566,6 +566,8 @@ class SyncGuardEndpointTests {
     @Test
     void a_lease_under_which_a_transaction_commits_is_a_conflict() {
         first.backend.answerForcedRelease("order:1", 0, 1);
+        // The engine does not try again.
+        first.backend.afterForcedRelease = () -> first.time.advance(Duration.ofSeconds(1));
         assertThat(web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null).getStatus())
                 .isEqualTo(409);
         first.backend.answerForcedRelease("order:1", 1, 1);

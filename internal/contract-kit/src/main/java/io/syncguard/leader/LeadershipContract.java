@@ -154,7 +154,7 @@ public abstract class LeadershipContract {
 
         here.advanceSlowly(Duration.ofSeconds(11), Duration.ofSeconds(1));
 
-        assertThat(member.isLeader()).isFalse();
+        eventually().until(() -> !member.isLeader());
         assertThat(other.isLeader()).isTrue();
     }
 
@@ -196,9 +196,16 @@ public abstract class LeadershipContract {
         return election.define(NAME, SETTINGS, process.engine);
     }
 
-    private static void elect(LeaderMember member) {
+    /** An attempt may fail on a slow machine. The campaign makes the next one after a pause by the clock of the process. */
+    private void elect(LeaderMember member) {
+        EngineFixture process = member == other ? there : here;
         member.join();
-        eventually().until(member::isLeader);
+        eventually().until(() -> {
+            if (process.events.stream().anyMatch(event -> event.startsWith("failed ACQUIRE"))) {
+                process.time.advance(Duration.ofMillis(10));
+            }
+            return member.isLeader();
+        });
     }
 
     /** Lets the other process wait for its turn, and receive the wake-up. */

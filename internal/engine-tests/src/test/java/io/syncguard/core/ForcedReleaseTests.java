@@ -1,11 +1,13 @@
 package io.syncguard.core;
 
 import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
@@ -16,9 +18,11 @@ import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.testing.CapturedLog;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +81,7 @@ class ForcedReleaseTests {
     void while_a_lease_remains_its_holder_goes_on() {
         LockHandle commits = locks.acquire(ORDER);
         fixture.backend.answerForcedRelease("order:42", 1, 1);
+        giveUpAfterOneTry();
 
         assertThat(locks.forceRelease("order:42").remaining()).isEqualTo(1);
 
@@ -127,11 +132,38 @@ class ForcedReleaseTests {
     @Test
     void one_that_could_end_nothing_is_a_warning() {
         fixture.backend.answerForcedRelease("order:42", 0, 1);
+        giveUpAfterOneTry();
         try (CapturedLog log = new CapturedLog()) {
             locks.forceRelease("order:42", "by ann");
 
             assertThat(log.messages()).singleElement().asString().contains("0 lease(s) ended, 1 remain");
         }
+    }
+
+    @Test
+    void what_has_ended_before_a_try_that_fails_is_reported() {
+        fixture.backend.answerForcedRelease("order:42", 1, 1);
+        fixture.backend.afterForcedRelease =
+                () -> fixture.backend.afterForcedRelease = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        FutureTask<ForcedRelease> release = inAnotherThread(() -> locks.forceRelease("order:42", "by ann"));
+
+        eventually().until(() -> {
+            fixture.time.advance(Duration.ofMillis(25));
+            return release.isDone();
+        });
+
+        assertThatThrownBy(release::get).hasCauseInstanceOf(LockBackendException.class);
+        assertThat(audit).containsExactly("order:42, 1, by ann");
+    }
+
+    @Test
+    void an_interrupt_ends_the_tries() {
+        fixture.backend.answerForcedRelease("order:42", 1, 1);
+        fixture.backend.afterForcedRelease = Thread.currentThread()::interrupt;
+
+        assertThat(locks.forceRelease("order:42").remaining()).isEqualTo(1);
+
+        assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
@@ -173,5 +205,10 @@ class ForcedReleaseTests {
         assertThatThrownBy(() -> LockQuery.all().limit(limit))
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("from 1 to 1000");
+    }
+
+    /** The store takes as long as the engine would try. */
+    private void giveUpAfterOneTry() {
+        fixture.backend.afterForcedRelease = () -> fixture.time.advance(Duration.ofSeconds(1));
     }
 }

@@ -7,10 +7,14 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** The requests that a {@link Batcher} sends in one statement. One thread uses it. */
 final class Batch<Q, A> {
+
+    private static final Log log = LogFactory.getLog(Batcher.class);
 
     private final List<BatchedCall<Q, A>> calls = new ArrayList<>();
     private final List<Result<A>> results = new ArrayList<>();
@@ -93,13 +97,23 @@ final class Batch<Q, A> {
                 .toList();
     }
 
-    void deliver() {
+    /** Gives the answers to those who wait for them, and then those of the others back to the store. */
+    void deliver(BatchSender<Q, A> sender) {
+        List<Runnable> unclaimed = new ArrayList<>();
         for (int i = 0; i < calls.size(); i++) {
+            BatchedCall<Q, A> call = calls.get(i);
             Result<A> result = results.get(i);
-            if (!result.isSkipped()) {
-                calls.get(i).end(result.answer, result.failure);
+            A answer = result.answer;
+            if (!result.isSkipped() && !call.end(answer, result.failure) && answer != null) {
+                unclaimed.add(() -> sender.unclaimed(call.request, answer));
             }
         }
+        unclaimed.forEach(each ->
+                Shielded.run(each, ex -> log.debug("An answer for a caller that has left was not given back", ex)));
+    }
+
+    boolean isLeft() {
+        return calls.stream().anyMatch(BatchedCall::hasLeft);
     }
 
     private boolean isOfGroup(@Nullable Object group) {

@@ -47,6 +47,12 @@ public interface BatchSender<Q, A> {
     @Nullable
     RuntimeException failureOf(Q request, RuntimeException batch);
 
+    /**
+     * Gives back what a request in a batch was answered after its caller had left. The caller may have stopped its
+     * engine since, which does not release it any more.
+     */
+    default void unclaimed(Q request, A answer) {}
+
     /** For a caller that was interrupted. */
     RuntimeException interrupted(Q request, boolean sent);
 

@@ -69,12 +69,13 @@ final class BatchedCall<Q, A> {
         return move(State.SENT, State.WAITING);
     }
 
-    void end(@Nullable A answer, @Nullable RuntimeException failure) {
+    /** @return whether its caller still waits */
+    boolean end(@Nullable A answer, @Nullable RuntimeException failure) {
         lock.lock();
         try {
             this.answer = answer;
             this.failure = failure;
-            move(State.SENT, State.ENDED);
+            return move(State.SENT, State.ENDED);
         } finally {
             lock.unlock();
         }
@@ -113,6 +114,15 @@ final class BatchedCall<Q, A> {
                 throw failure;
             }
             return Objects.requireNonNull(answer);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean hasLeft() {
+        lock.lock();
+        try {
+            return state == State.LEFT;
         } finally {
             lock.unlock();
         }

@@ -5,7 +5,9 @@ import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -52,6 +54,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition called = lock.newCondition();
+    private final Condition delivery = lock.newCondition();
 
     /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
     private final Deque<BatchedCall<Q, A>> waiting = new ArrayDeque<>();
@@ -67,6 +70,9 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** Whether the last batch had several requests. */
     private boolean crowded;
+
+    /** The batches that have departed and whose answers are not delivered. */
+    private final Set<Batch<Q, A>> departed = new HashSet<>();
 
     private int madeThreads;
     private int idleThreads;
@@ -120,6 +126,26 @@ public final class Batcher<Q, A> implements AutoCloseable {
             waiting.clear();
             called.signalAll();
         });
+    }
+
+    /**
+     * Waits until no batch is under way that had requests of callers who have left, at most for the time that a request
+     * has. To be called after {@link #close}.
+     */
+    public void awaitLeft() {
+        long deadline = time.nanoTime() + 2 * limits.waitLimit().toNanos();
+        lock.lock();
+        try {
+            for (long left = deadline - time.nanoTime();
+                    left > 0 && departed.stream().anyMatch(Batch::isLeft);
+                    left = deadline - time.nanoTime()) {
+                time.await(delivery, left);
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void change(Runnable change) {
@@ -247,20 +273,22 @@ public final class Batcher<Q, A> implements AutoCloseable {
     }
 
     private void sendBatches() {
-        for (Batch<Q, A> batch = nextBatch(); batch != null; batch = nextBatch()) {
+        for (Batch<Q, A> batch = nextBatch(null); batch != null; batch = nextBatch(batch)) {
             // Only close() ends this thread.
             Thread.interrupted();
             batch.send(sender);
             // The next batch departs before the answers are delivered, because everybody waits for it.
             returned(batch);
-            batch.deliver();
+            batch.deliver(sender);
         }
     }
 
     /** Waits for a batch. {@code null} once the batcher is closed. */
-    private @Nullable Batch<Q, A> nextBatch() {
+    private @Nullable Batch<Q, A> nextBatch(@Nullable Batch<Q, A> delivered) {
         lock.lock();
         try {
+            departed.remove(delivered);
+            delivery.signalAll();
             idleThreads++;
             dispatch();
             while (!closed) {
@@ -272,6 +300,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
                 batchOrdered = false;
                 if (!batch.isEmpty()) {
                     crowded = batch.size() > 1;
+                    departed.add(batch);
                     idleThreads--;
                     if (looksAt < Time.NEVER) {
                         // This thread knew when to look, and the other one may not.

@@ -74,6 +74,57 @@ class BatcherCloseTests {
         awaitNoThreads(forced);
     }
 
+    @Test
+    void answers_that_nobody_takes_go_back_before_the_end() throws Exception {
+        ManualStatement batch = leave("a");
+        Thread end = startAwaitingLeft();
+
+        batch.answer();
+
+        end.join();
+        assertThat(forced.store.unclaimed).containsExactly("a");
+    }
+
+    @Test
+    void nobody_waits_for_a_batch_whose_callers_wait() {
+        BatchCaller a = forced.send("a");
+        ManualStatement batch = forced.store.nextBatch();
+        forced.batcher.close();
+
+        forced.batcher.awaitLeft();
+
+        batch.answer();
+        a.getsItsAnswer();
+        awaitNoThreads(forced);
+        assertThat(forced.store.unclaimed).isEmpty();
+    }
+
+    @Test
+    void nobody_waits_for_longer_than_a_request_may_take() throws Exception {
+        leave("a");
+        Thread end = startAwaitingLeft();
+
+        forced.time.advance(BatcherFixture.WAIT_LIMIT.multipliedBy(2));
+
+        end.join();
+    }
+
+    private ManualStatement leave(String name) {
+        BatchCaller caller = forced.send(name);
+        ManualStatement batch = forced.store.nextBatch();
+        caller.interrupt();
+        caller.failsInterrupted(name + " interrupted, sent");
+        return batch;
+    }
+
+    private Thread startAwaitingLeft() {
+        forced.batcher.close();
+        Thread end = new Thread(forced.batcher::awaitLeft);
+        end.start();
+        forced.awaitLooks(end);
+        return end;
+    }
+
     private static void awaitNoThreads(BatcherFixture batcher) {
         Awaitility.await().until(() -> batcher.threads().isEmpty());
     }

@@ -152,7 +152,8 @@ final class BatcherFixture implements AfterEachCallback {
         return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
     }
 
-    private void awaitLooks(Thread thread) {
+    /** Waits until the thread, which waits on the clock, has looked at it twice. */
+    void awaitLooks(Thread thread) {
         long looks = looks(thread);
         soon().until(() -> looks(thread) >= looks + 2);
     }

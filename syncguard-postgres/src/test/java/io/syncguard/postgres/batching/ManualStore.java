@@ -17,6 +17,9 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     /** All statements so far, in the order in which they came. */
     private final Queue<ManualStatement> all = new ConcurrentLinkedQueue<>();
 
+    /** The names of the requests whose answers nobody took. */
+    final Queue<String> unclaimed = new ConcurrentLinkedQueue<>();
+
     private final BlockingQueue<ManualStatement> unseen = new LinkedBlockingQueue<>();
 
     /** Whether a batch that fails surely had no effect. */
@@ -112,6 +115,12 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
         }
         String reason = batch.getCause() == null ? batch.getMessage() : "" + batch.getCause();
         return rollsBack ? null : new Failure(request + " failed: " + reason);
+    }
+
+    @Override
+    public void unclaimed(StoreRequest request, String answer) {
+        unclaimed.add(request.name());
+        throw new Failure("an answer cannot be given back");
     }
 
     @Override

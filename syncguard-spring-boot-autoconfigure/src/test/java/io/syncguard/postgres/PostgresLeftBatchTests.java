@@ -1,0 +1,94 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.got;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockException;
+import io.syncguard.LockRequest;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.InterceptedBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** A batch that departs after all its callers have left. */
+class PostgresLeftBatchTests {
+
+    @RegisterExtension
+    private static final PostgresContractStore store = new PostgresContractStore();
+
+    @Test
+    void an_engine_that_has_stopped_holds_no_lock_that_it_is_granted_late() throws Exception {
+        HeldBatches connections = new HeldBatches();
+        InterceptedBackend backend = new InterceptedBackend(new PostgresLockBackend(
+                connections,
+                connections,
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(60),
+                        PostgresSettings.WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        PostgresBatching.ALWAYS),
+                () -> {}));
+        LockEngine engine =
+                new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        Thread caller = new Thread(() -> assertThatThrownBy(() -> engine.acquire(LockRequest.of("order:42")))
+                .isInstanceOf(LockException.class));
+        caller.start();
+        connections.arrived.await();
+        caller.interrupt();
+        caller.join();
+        FutureTask<Void> closing = inAnotherThread(() -> {
+            engine.close();
+            return null;
+        });
+        eventually().until(() -> backend.closed);
+
+        connections.goOn.countDown();
+
+        got(closing);
+        connections.batch.join();
+        assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks")).isEmpty();
+        assertThat(store.storedFence("order:42")).as("the batch was sent").isEqualTo(1);
+    }
+
+    /** Gives the thread of the batcher a connection when the test says so. */
+    private static final class HeldBatches extends DelegatingDataSource {
+
+        private final CountDownLatch arrived = new CountDownLatch(1);
+        private final CountDownLatch goOn = new CountDownLatch(1);
+        private volatile Thread batch;
+
+        HeldBatches() {
+            super(PostgresServer.dataSource(store.url()));
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            if (Thread.currentThread().getName().startsWith("syncguard-acquire-batch")) {
+                batch = Thread.currentThread();
+                arrived.countDown();
+                try {
+                    goOn.await();
+                } catch (InterruptedException ex) {
+                    throw new SQLException(ex);
+                }
+            }
+            return super.getConnection();
+        }
+    }
+}
