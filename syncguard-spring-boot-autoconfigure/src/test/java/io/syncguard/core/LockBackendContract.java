@@ -42,6 +42,14 @@ public abstract class LockBackendContract {
     private static final Duration TTL = Duration.ofSeconds(30);
     private static final String KEY = "order:42";
 
+    private static final EngineSettings CLOSED_AT_ONCE = new EngineSettings(
+            "test",
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(5),
+            Duration.ofMillis(20),
+            Duration.ofMillis(500),
+            Duration.ZERO);
+
     private final LockIds lockIds = new LockIds();
     private final List<LockBackend> opened = new ArrayList<>();
 
@@ -318,10 +326,7 @@ public abstract class LockBackendContract {
         List<GuardedLease> bound = new ArrayList<>();
         LockRequest request = LockRequest.of(KEY).noHeartbeat();
         try (LockEngine engine = new LockEngine(
-                store.newBackend(),
-                EngineSettings.defaults("test"),
-                (lease, end) -> bound.add(lease) ? 1 : 0,
-                List.of())) {
+                store.newBackend(), CLOSED_AT_ONCE, (lease, end) -> bound.add(lease) ? 1 : 0, List.of())) {
             LockHandle lost = engine.acquire(request);
             store.expire(KEY);
             assertThat(lost.extend(TTL)).isFalse();
