@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplicationAotProcessor;
@@ -31,6 +32,7 @@ import org.springframework.boot.SpringApplicationAotProcessor;
  * The sample with the bean definitions that an ahead-of-time build generates, as in a native image, but on a JVM. The
  * steps are those of the goal {@code process-aot} of Spring Boot's Maven plugin.
  */
+@Tag("verification")
 class AheadOfTimeTests {
 
     private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");

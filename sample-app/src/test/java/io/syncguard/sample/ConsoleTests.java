@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.openqa.selenium.Keys;
@@ -187,6 +188,7 @@ class ConsoleTests {
                 .doesNotHaveDuplicates();
     }
 
+    @Tag("verification")
     @Test
     void whyBlockedOpensTheLocksThatSomebodyWaitsFor() throws Exception {
         hold("invoice:1", "invoices@4711@berlin");
@@ -210,6 +212,7 @@ class ConsoleTests {
         browser.awaitNone(".why");
     }
 
+    @Tag("verification")
     @Test
     void aReaderSeesWhatOpensTheDetailsAndOpensThemByTheKeyboard() {
         hold("parcel:1", "parcels@4711@berlin");
@@ -241,6 +244,7 @@ class ConsoleTests {
         browser.awaitNone("[data-event=NOT_HELD]");
     }
 
+    @Tag("verification")
     @Test
     void aLockThatIsHeldCountsForTheLongestHold() {
         hold("archive:1", "archive@4711@berlin");
@@ -250,6 +254,7 @@ class ConsoleTests {
                 .noneMatch(hold -> hold.contains("0.0 s"));
     }
 
+    @Tag("verification")
     @Test
     void problemsStandBeforeOtherEvents() {
         hold("refund:1", "refunds@4711@berlin");
@@ -270,6 +275,7 @@ class ConsoleTests {
                         .toList());
     }
 
+    @Tag("verification")
     @Test
     void nothingIsCutOffAtAnyWidth() throws Exception {
         String name = "settlement-of-all-orders";
@@ -305,6 +311,7 @@ class ConsoleTests {
         browser.widen();
     }
 
+    @Tag("verification")
     @Test
     void theNameStandsBesideAHiddenKey() {
         hold("voucher:ann@example.com", "vouchers@4711@berlin");
@@ -377,6 +384,7 @@ class ConsoleTests {
         assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
     }
 
+    @Tag("verification")
     @Test
     void onlyOneRequestIsUnderWayAtATime() {
         browser.awaitText("#updated", "updated");
@@ -393,6 +401,7 @@ class ConsoleTests {
                 .until(() -> browser.run("return window.asked"), asked -> asked.equals(1L));
     }
 
+    @Tag("verification")
     @Test
     void aForcedReleaseCanBeCancelled() {
         LockHandle works = hold("payment:8", "payments@4711@berlin");
@@ -446,6 +455,7 @@ class ConsoleTests {
         assertThat(browser.run("return document.title")).isEqualTo("SyncGuard");
     }
 
+    @Tag("verification")
     @Test
     void theNextLeaderIsShownAfterTheLeaderWasKilled() throws Exception {
         election.member(SettlementService.ELECTION).pause();

@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -64,6 +65,7 @@ class LeadershipTests {
         assertThat(awaitThisOne().fence()).isGreaterThan(before.fence());
     }
 
+    @Tag("verification")
     @Test
     void anInstanceThatIsKilledIsFollowedWhenItsTtlIsOver() throws Exception {
         try (OtherInstance other = OtherInstance.start(arguments("3s"))) {

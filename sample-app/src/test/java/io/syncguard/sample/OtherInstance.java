@@ -26,8 +26,11 @@ final class OtherInstance implements AutoCloseable {
 
     /** Starts another JVM. */
     static Process java(List<String> arguments, File log) throws IOException {
-        List<String> command = new ArrayList<>(arguments);
-        command.add(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC"));
+        command.addAll(arguments);
         return new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log)

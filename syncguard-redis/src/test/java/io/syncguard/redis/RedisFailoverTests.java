@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -75,6 +76,7 @@ class RedisFailoverTests {
         }
     }
 
+    @Tag("verification")
     @Test
     void a_cluster_goes_on_with_the_replica_of_the_node_that_had_the_locks() {
         try (OwnRedisCluster cluster = new OwnRedisCluster();
@@ -94,6 +96,7 @@ class RedisFailoverTests {
         }
     }
 
+    @Tag("verification")
     @Test
     void a_master_that_stands_still_is_left_for_the_one_that_sentinel_names() {
         try (OwnRedis master = new OwnRedis();

@@ -33,9 +33,11 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One master of a cluster stands still: what concerns locks on the others does not wait for it. */
+@Tag("verification")
 class RedisHungMasterTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,6 +64,7 @@ class RedisUnwillingServerTests {
         }
     }
 
+    @Tag("verification")
     @Test
     void one_that_is_still_reading_what_it_has_saved() {
         try (OwnRedis redis = new OwnRedis("dir " + directory, "rdbcompression no", "key-load-delay 300000");

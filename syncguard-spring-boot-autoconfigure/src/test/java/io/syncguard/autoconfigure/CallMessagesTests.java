@@ -49,6 +49,7 @@ class CallMessagesTests {
                     "spring.liquibase.enabled=false",
                     "syncguard.aop.max-keys=2",
                     "syncguard.wait-time=0s",
+                    "syncguard.shutdown-timeout=0s",
                     "syncguard.postgres.network-timeout=500ms",
                     "syncguard.leader.elections.settlement.auto-startup=false");
 

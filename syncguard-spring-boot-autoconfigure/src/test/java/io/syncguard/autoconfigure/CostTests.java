@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -212,6 +213,7 @@ class CostTests {
         assertThat(statements(admin, true) - ofApplication).isLessThanOrEqualTo(20);
     }
 
+    @Tag("verification")
     @ParameterizedTest
     @EnumSource
     void the_heap_grows_by_less_than_two_megabytes(Store store) {

@@ -9,6 +9,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.UsualBuild;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -52,8 +53,12 @@ class DumpTests {
         assumeTrue(programs != null, "no pg_dump: install Debian's package postgresql");
     }
 
+    static Stream<String> sources() {
+        return UsualBuild.first(1, Stream.of("counter", "clock"));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"counter", "clock"})
+    @MethodSource("sources")
     void a_restored_database_keeps_its_locks_to_their_end_and_its_fences_grow_on(String fences) throws Exception {
         try (OwnPostgres server = new OwnPostgres(Map.of("fsync", "off"), programs)) {
             Path dump = directory.resolve("dump");

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The connections of the locks: all of them are in use, the server ends them, or the first one breaks. */
@@ -100,6 +101,7 @@ class LockPoolTests {
                 });
     }
 
+    @Tag("verification")
     @Test
     void sessions_that_are_ended_at_random_cost_errors_and_no_lock_and_no_connection() {
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();

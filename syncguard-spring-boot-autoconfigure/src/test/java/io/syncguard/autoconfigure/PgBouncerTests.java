@@ -24,6 +24,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -149,6 +150,7 @@ class PgBouncerTests {
         }
     }
 
+    @Tag("verification")
     @Test
     void contenders_exclude_each_other_and_a_heartbeat_keeps_the_lock() {
         PgBouncer pooler = PgBouncer.poolingTransactions(url);

@@ -12,6 +12,7 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.testing.UsualBuild;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -59,42 +60,44 @@ class StoreHealthTests {
     }
 
     static Stream<Condition> conditions() {
-        return Stream.of(
-                new Condition(
-                        "Redis: a replica",
-                        () -> redis.commands().replicaof("127.0.0.1", 1),
-                        () -> redis.commands().replicaofNoOne()),
-                redis("maxmemory", "1", "0"),
-                redis("min-replicas-to-write", "1", "0"),
-                new Condition(
-                        "Redis: no right",
-                        () -> redis.commands().aclSetuser("locker", rights().removeCommand(CommandType.ZADD)),
-                        () -> redis.commands().aclSetuser("locker", rights())),
-                postgres(
-                        "no right to insert",
-                        "REVOKE INSERT ON syncguard_locks FROM role",
-                        "GRANT INSERT ON syncguard_locks TO role"),
-                postgres(
-                        "no right to count",
-                        "REVOKE UPDATE ON syncguard_fence_counters FROM role",
-                        "GRANT UPDATE ON syncguard_fence_counters TO role"),
-                postgres(
-                        "no right to call",
-                        "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM role",
-                        "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO role"),
-                postgres(
-                        "no table",
-                        "ALTER TABLE syncguard_locks RENAME TO away",
-                        "ALTER TABLE away RENAME TO syncguard_locks"),
-                postgres(
-                        "no counters",
-                        "ALTER TABLE syncguard_fence_counters RENAME TO away",
-                        "ALTER TABLE away RENAME TO syncguard_fence_counters"),
-                postgres(
-                        "no disk",
-                        "CREATE FUNCTION no_disk() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$;"
-                                + "CREATE TRIGGER no_disk BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION no_disk()",
-                        "DROP FUNCTION no_disk CASCADE"));
+        return UsualBuild.first(
+                3,
+                Stream.of(
+                        new Condition(
+                                "Redis: a replica",
+                                () -> redis.commands().replicaof("127.0.0.1", 1),
+                                () -> redis.commands().replicaofNoOne()),
+                        postgres(
+                                "no right to insert",
+                                "REVOKE INSERT ON syncguard_locks FROM role",
+                                "GRANT INSERT ON syncguard_locks TO role"),
+                        postgres(
+                                "no table",
+                                "ALTER TABLE syncguard_locks RENAME TO away",
+                                "ALTER TABLE away RENAME TO syncguard_locks"),
+                        redis("maxmemory", "1", "0"),
+                        redis("min-replicas-to-write", "1", "0"),
+                        new Condition(
+                                "Redis: no right",
+                                () -> redis.commands().aclSetuser("locker", rights().removeCommand(CommandType.ZADD)),
+                                () -> redis.commands().aclSetuser("locker", rights())),
+                        postgres(
+                                "no right to count",
+                                "REVOKE UPDATE ON syncguard_fence_counters FROM role",
+                                "GRANT UPDATE ON syncguard_fence_counters TO role"),
+                        postgres(
+                                "no right to call",
+                                "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM role",
+                                "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO role"),
+                        postgres(
+                                "no counters",
+                                "ALTER TABLE syncguard_fence_counters RENAME TO away",
+                                "ALTER TABLE away RENAME TO syncguard_fence_counters"),
+                        postgres(
+                                "no disk",
+                                "CREATE FUNCTION no_disk() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$;"
+                                        + "CREATE TRIGGER no_disk BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION no_disk()",
+                                "DROP FUNCTION no_disk CASCADE")));
     }
 
     @ParameterizedTest

@@ -12,6 +12,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.UsualBuild;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +22,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -32,11 +32,13 @@ class SurroundingsTests {
     private static final LockRequest ORDER = LockRequest.of("order:1").waitTime(Duration.ofSeconds(30));
 
     private static final String[] PARAMETERS = {
+        "autosave=always",
+        "preferQueryMode=simple",
+        "readOnlyMode=always",
         "adaptiveFetch=true&defaultRowFetchSize=1&adaptiveFetchMaximum=2",
         "allowEncodingChanges=true",
         "ApplicationName=shop",
         "assumeMinServerVersion=14",
-        "autosave=always",
         "autosave=conservative",
         "binaryTransfer=false",
         "binaryTransferDisable=1043,25,20",
@@ -54,7 +56,6 @@ class SurroundingsTests {
         "loginTimeout=5",
         "maxResultBuffer=1M",
         "options=-c%20work_mem=64kB",
-        "preferQueryMode=simple",
         "preferQueryMode=extendedForPrepared",
         "preferQueryMode=extendedCacheEverything",
         "prepareThreshold=1",
@@ -63,7 +64,6 @@ class SurroundingsTests {
         "preparedStatementCacheQueries=0",
         "preparedStatementCacheSizeMiB=0",
         "quoteReturningIdentifiers=false",
-        "readOnlyMode=always",
         "reWriteBatchedInserts=true",
         "receiveBufferSize=1024&sendBufferSize=1024",
         "socketTimeout=1",
@@ -72,6 +72,58 @@ class SurroundingsTests {
         "targetServerType=primary",
         "tcpKeepAlive=true&tcpNoDelay=false",
         "unknownLength=1"
+    };
+
+    private static final String[] SETTINGS = {
+        "default_transaction_isolation = 'serializable'",
+        "search_path = public, pg_catalog",
+        "statement_timeout = '10s'",
+        "array_nulls = off",
+        "backslash_quote = off",
+        "bytea_output = 'escape'",
+        "check_function_bodies = off",
+        "client_min_messages = 'debug1'",
+        "commit_delay = 100",
+        "DateStyle = 'SQL, DMY'",
+        "default_statistics_target = 1",
+        "default_transaction_deferrable = on",
+        "enable_bitmapscan = off",
+        "enable_indexonlyscan = off",
+        "enable_indexscan = off",
+        "enable_seqscan = off",
+        "escape_string_warning = off",
+        "exit_on_error = off",
+        "extra_float_digits = 0",
+        "force_parallel_mode = on",
+        "debug_parallel_query = on",
+        "from_collapse_limit = 1",
+        "geqo = off",
+        "gin_fuzzy_search_limit = 1",
+        "IntervalStyle = 'sql_standard'",
+        "jit = on",
+        "jit_above_cost = 0",
+        "join_collapse_limit = 1",
+        "lc_messages = 'C'",
+        "lock_timeout = '10s'",
+        "idle_in_transaction_session_timeout = '10s'",
+        "idle_session_timeout = '10s'",
+        "max_parallel_workers_per_gather = 0",
+        "parallel_setup_cost = 0",
+        "password_encryption = 'md5'",
+        "plan_cache_mode = 'force_custom_plan'",
+        "plan_cache_mode = 'force_generic_plan'",
+        "quote_all_identifiers = on",
+        "row_security = off",
+        "standard_conforming_strings = off",
+        "synchronous_commit = off",
+        "tcp_keepalives_idle = 1",
+        "temp_buffers = 100",
+        "TimeZone = 'Asia/Kathmandu'",
+        "timezone_abbreviations = 'India'",
+        "transaction_timeout = '10s'",
+        "transform_null_equals = on",
+        "work_mem = '64kB'",
+        "xmlbinary = 'hex'"
     };
 
     @RegisterExtension
@@ -86,7 +138,11 @@ class SurroundingsTests {
     }
 
     static Stream<String> parameters() {
-        return Stream.of(PARAMETERS);
+        return UsualBuild.first(3, Stream.of(PARAMETERS));
+    }
+
+    static Stream<String> settings() {
+        return UsualBuild.first(3, Stream.of(SETTINGS));
     }
 
     @ParameterizedTest
@@ -98,58 +154,7 @@ class SurroundingsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "array_nulls = off",
-                "backslash_quote = off",
-                "bytea_output = 'escape'",
-                "check_function_bodies = off",
-                "client_min_messages = 'debug1'",
-                "commit_delay = 100",
-                "DateStyle = 'SQL, DMY'",
-                "default_statistics_target = 1",
-                "default_transaction_deferrable = on",
-                "default_transaction_isolation = 'serializable'",
-                "enable_bitmapscan = off",
-                "enable_indexonlyscan = off",
-                "enable_indexscan = off",
-                "enable_seqscan = off",
-                "escape_string_warning = off",
-                "exit_on_error = off",
-                "extra_float_digits = 0",
-                "force_parallel_mode = on",
-                "debug_parallel_query = on",
-                "from_collapse_limit = 1",
-                "geqo = off",
-                "gin_fuzzy_search_limit = 1",
-                "IntervalStyle = 'sql_standard'",
-                "jit = on",
-                "jit_above_cost = 0",
-                "join_collapse_limit = 1",
-                "lc_messages = 'C'",
-                "lock_timeout = '10s'",
-                "idle_in_transaction_session_timeout = '10s'",
-                "idle_session_timeout = '10s'",
-                "max_parallel_workers_per_gather = 0",
-                "parallel_setup_cost = 0",
-                "password_encryption = 'md5'",
-                "plan_cache_mode = 'force_custom_plan'",
-                "plan_cache_mode = 'force_generic_plan'",
-                "quote_all_identifiers = on",
-                "row_security = off",
-                "search_path = public, pg_catalog",
-                "standard_conforming_strings = off",
-                "statement_timeout = '10s'",
-                "synchronous_commit = off",
-                "tcp_keepalives_idle = 1",
-                "temp_buffers = 100",
-                "TimeZone = 'Asia/Kathmandu'",
-                "timezone_abbreviations = 'India'",
-                "transaction_timeout = '10s'",
-                "transform_null_equals = on",
-                "work_mem = '64kB'",
-                "xmlbinary = 'hex'"
-            })
+    @MethodSource("settings")
     void a_round_works_with_a_setting_of_the_role(String setting) {
         assumeTrue(
                 !commits.database

@@ -333,6 +333,7 @@ class SyncGuardConsoleTests {
                         "spring.security.user.password=secret",
                         "spring.security.user.roles=operator",
                         "management.endpoints.web.exposure.include=syncguard,syncguardconsole",
+                        "syncguard.shutdown-timeout=0s",
                         "syncguard.console.enabled=true")
                 .run(properties);
     }

@@ -57,7 +57,7 @@ class TenantLocksTests {
     private static final String SOUTH = PostgresServer.newDatabaseUrl();
 
     private final ApplicationContextRunner runner = Applications.withoutDatabase()
-            .withPropertyValues("syncguard.postgres.pool-size=1")
+            .withPropertyValues("syncguard.postgres.pool-size=1", "syncguard.shutdown-timeout=0s")
             .withBean(Books.class)
             .withUserConfiguration(Tenants.class);
 
@@ -154,9 +154,8 @@ class TenantLocksTests {
     @Test
     void the_locks_of_all_tenants_are_released_when_the_application_stops() {
         AtomicReference<LockHandle> held = new AtomicReference<>();
-        runner.withPropertyValues("syncguard.shutdown-timeout=0s")
-                .run(context -> held.set(Tenant.as(
-                        "north", () -> context.getBean(LockManager.class).acquire(LockRequest.of("order:42")))));
+        runner.run(context -> held.set(
+                Tenant.as("north", () -> context.getBean(LockManager.class).acquire(LockRequest.of("order:42")))));
 
         assertThat(held.get().isHeld()).isFalse();
         assertThat(lockedKeys(NORTH)).isEmpty();

@@ -15,6 +15,7 @@ import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Processes that hold a lock and are paused or killed. Only these tests wait until a lease ends by the real clock. */
@@ -36,6 +37,7 @@ class ProcessFaultTests {
         locks.close();
     }
 
+    @Tag("verification")
     @Test
     void a_holder_that_was_paused_past_its_ttl_learns_of_the_loss_before_anything_else_and_leaves_the_next_one_alone() {
         child.ask("work order:42 2000");

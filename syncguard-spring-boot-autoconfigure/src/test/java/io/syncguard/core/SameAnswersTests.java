@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -109,6 +110,7 @@ class SameAnswersTests {
         assertThat(answers(new RedisStoppedStore(fences), over)).contains("= NotFound", "= NOT_FOUND");
     }
 
+    @Tag("verification")
     @ParameterizedTest
     @EnumSource
     void random_operations_have_the_same_answers(FenceSource fences) {

@@ -110,7 +110,13 @@ class RedisPasswordTests {
             allow("old", redis);
             try (LockEngine engine = new LockEngine(
                     ApplicationBackend.on(redis.url("locker", "old"), 2, Duration.ofSeconds(2)),
-                    EngineSettings.defaults("test"),
+                    new EngineSettings(
+                            "test",
+                            Duration.ofSeconds(30),
+                            Duration.ofSeconds(5),
+                            Duration.ofMillis(20),
+                            Duration.ofMillis(500),
+                            Duration.ZERO),
                     TransactionBoundary.NONE,
                     List.of())) {
                 engine.acquire(LockRequest.of("order:42").ttl(Duration.ofMinutes(10)));

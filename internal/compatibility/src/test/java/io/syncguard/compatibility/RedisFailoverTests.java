@@ -12,6 +12,7 @@ import io.syncguard.embedded.OwnSentinel;
 import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -20,6 +21,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /** Locks work again soon after a replica has become the master, whatever the driver's version does by default. */
+@Tag("verification")
 class RedisFailoverTests {
 
     /** The aim is three seconds. Older drivers needed more than a minute. */

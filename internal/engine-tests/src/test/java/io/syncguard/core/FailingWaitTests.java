@@ -13,13 +13,17 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockUnavailableException;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.testing.UsualBuild;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -39,12 +43,19 @@ class FailingWaitTests {
 
     private final LockEngine locks = fixture.engine;
 
+    static Stream<Arguments> passing() {
+        return UsualBuild.first(
+                        1,
+                        Stream.of(
+                                LockErrorCode.SERVICE_UNAVAILABLE,
+                                LockErrorCode.NETWORK_TIMEOUT,
+                                LockErrorCode.RATE_LIMITED))
+                .flatMap(code -> Stream.of(Arguments.of(code, true), Arguments.of(code, false)));
+    }
+
     /** An error that passes, of a request or of a renewal, and the pauses between the requests meanwhile. */
     @ParameterizedTest
-    @CsvSource({
-        "SERVICE_UNAVAILABLE, true", "NETWORK_TIMEOUT, true", "RATE_LIMITED, true",
-        "SERVICE_UNAVAILABLE, false", "NETWORK_TIMEOUT, false", "RATE_LIMITED, false",
-    })
+    @MethodSource("passing")
     void a_server_that_fails_for_a_while_ends_no_wait(LockErrorCode code, boolean released) throws Exception {
         AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(LONG));
@@ -73,10 +84,7 @@ class FailingWaitTests {
 
     /** Spring Integration sent 460 requests without a pause, and continued long after the wait time. */
     @ParameterizedTest
-    @CsvSource({
-        "SERVICE_UNAVAILABLE, true", "NETWORK_TIMEOUT, true", "RATE_LIMITED, true",
-        "SERVICE_UNAVAILABLE, false", "NETWORK_TIMEOUT, false", "RATE_LIMITED, false",
-    })
+    @MethodSource("passing")
     void a_server_that_still_fails_at_the_deadline_ends_the_wait_there(LockErrorCode code, boolean released) {
         AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         long began = fixture.time.nanoTime();

@@ -120,12 +120,8 @@ final class Plans {
     static final List<Plan<?>> OF_BUILD = ALL.stream()
             .filter(plan -> plan.name().equals("postgres"))
             .<Plan<?>>map(plan -> plan.only(Pattern.compile("a process is killed"
-                    + "|a process is paused for longer than its leases"
                     + "|a process is paused after its check, and its commit comes late"
-                    + "|connections reset"
-                    + "|an answer is lost after the server has acted"
-                    + "|the server is killed and started again"
-                    + "|clients are interrupted, wherever they are")))
+                    + "|an answer is lost after the server has acted")))
             .toList();
 
     /** Those of the profile "verification": every fault of a single server, and what starts quickly. */

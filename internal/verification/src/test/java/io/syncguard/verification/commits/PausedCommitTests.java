@@ -10,6 +10,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -33,6 +34,7 @@ class PausedCommitTests {
         second.close();
     }
 
+    @Tag("verification")
     @Test
     void a_holder_that_is_paused_before_it_writes_cannot_commit_after_the_next_one() {
         first.ask("stop-at order BEGUN");
@@ -60,6 +62,7 @@ class PausedCommitTests {
         assertThat(second.ask("once order")).isEqualTo("committed");
     }
 
+    @Tag("verification")
     @Test
     void while_a_holder_is_paused_between_pin_and_commit_nobody_takes_over_and_its_commit_succeeds() {
         first.ask("stop-at order PINNED");
@@ -75,6 +78,7 @@ class PausedCommitTests {
         assertThat(fences()).containsExactly(1L, 2L);
     }
 
+    @Tag("verification")
     @Test
     void when_it_dies_there_its_transaction_is_rolled_back_and_the_key_is_free() {
         first.ask("stop-at order PINNED");

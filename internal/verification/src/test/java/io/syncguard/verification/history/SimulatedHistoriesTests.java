@@ -39,7 +39,7 @@ class SimulatedHistoriesTests {
     /** The outcomes of some first grants are unknown, too. */
     @Test
     void what_the_model_does_with_many_new_keys_is_accepted() {
-        assertThat(LongStream.rangeClosed(1, LONG ? 20_000 : 4000)
+        assertThat(LongStream.rangeClosed(1, LONG ? 20_000 : 1000)
                         .mapToObj(seed -> check(HistorySimulator.simulate(seed, 40)))
                         .flatMap(List::stream))
                 .isEmpty();

@@ -80,6 +80,7 @@ class HttpInputTests {
         application = new SpringApplicationBuilder(Application.class)
                 .run(
                         "--server.port=0",
+                        "--syncguard.shutdown-timeout=0s",
                         "--spring.main.banner-mode=off",
                         "--logging.level.org.springframework.web=error",
                         // Tomcat reports requests that are none.

@@ -11,8 +11,10 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.springframework.util.FileSystemUtils;
 
+@Tag("verification")
 class RedisKilledServerTests extends KilledServerContract {
 
     private static final Path DIRECTORY = Directories.newTemporary("redis");

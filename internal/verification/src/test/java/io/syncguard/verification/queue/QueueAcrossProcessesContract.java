@@ -19,6 +19,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -107,6 +108,7 @@ abstract class QueueAcrossProcessesContract {
         assertThat(child(1).ask("try order:43 shared")).isEqualTo("granted");
     }
 
+    @Tag("verification")
     @Test
     void a_writer_does_not_starve_under_a_constant_stream_of_readers() {
         assertThat(longestWait("prices", "shared", LockRequest.of("prices")))
@@ -114,6 +116,7 @@ abstract class QueueAcrossProcessesContract {
                 .isLessThan(allInFront());
     }
 
+    @Tag("verification")
     @Test
     void a_reader_does_not_starve_under_a_constant_stream_of_writers() {
         assertThat(longestWait("stock", "exclusive", LockRequest.of("stock").shared()))

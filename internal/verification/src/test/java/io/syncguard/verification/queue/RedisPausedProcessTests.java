@@ -14,12 +14,14 @@ import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A process that stood still for longer than a request may take continues with the answer, which arrived during the
  * pause.
  */
+@Tag("verification")
 class RedisPausedProcessTests {
 
     private static final String QUEUE = RedisSettings.KEY_PREFIX + "queue:order:42";

@@ -1,6 +1,9 @@
 package io.syncguard.verification.stress;
 
+import org.junit.jupiter.api.Tag;
+
 /** Locks in PostgreSQL. */
+@Tag("verification")
 class PostgresStressTests extends StressContract {
 
     PostgresStressTests() {
