@@ -3,7 +3,6 @@ package io.syncguard.core;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockLimits;
-import io.syncguard.LockManager;
 import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.spi.LockBackend;
@@ -13,7 +12,7 @@ import org.apache.commons.logging.LogFactory;
 /** Ends all leases of a key for an operator, also those of other processes. Threads may share it. */
 final class ForcedReleaser {
 
-    private static final Log log = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(ForcedReleaser.class);
 
     private final LockBackend backend;
     private final LeaseMonitor monitor;
