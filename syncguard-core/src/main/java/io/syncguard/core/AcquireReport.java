@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Reports one acquisition to the listeners and the observer. The thread that acquires the lock calls it. */
 final class AcquireReport {
 
-    private static final Log log = LogFactory.getLog(Acquirer.class);
+    private static final Log log = LogFactory.getLog(AcquireReport.class);
 
     private final LockRequest request;
     private final Time time;

@@ -4,34 +4,35 @@ import io.syncguard.LockLimits;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.LockBackend;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /** What operators see of an engine and its store, beyond what applications need. Threads may share it. */
 public final class EngineDiagnostics {
 
-    private final LockEngine engine;
     private final LockBackend backend;
     private final EngineSettings settings;
     private final LeaseMonitor monitor;
     private final WaiterRegistry waiters;
     private final Heartbeat heartbeat;
     private final StoreHealth health;
+    private final BooleanSupplier grantsLocks;
 
     EngineDiagnostics(
-            LockEngine engine,
             LockBackend backend,
             EngineSettings settings,
             LeaseMonitor monitor,
             WaiterRegistry waiters,
             Heartbeat heartbeat,
-            StoreHealth health) {
-        this.engine = engine;
+            StoreHealth health,
+            BooleanSupplier grantsLocks) {
         this.backend = backend;
         this.settings = settings;
         this.monitor = monitor;
         this.waiters = waiters;
         this.heartbeat = heartbeat;
         this.health = health;
+        this.grantsLocks = grantsLocks;
     }
 
     /**
@@ -48,7 +49,7 @@ public final class EngineDiagnostics {
         return new ProcessStatus(
                 backend.name(),
                 settings.owner(),
-                engine.grantsLocks(),
+                grantsLocks.getAsBoolean(),
                 monitor.leases().size(),
                 waiters.size(),
                 heartbeat.sinceSuccess(),

@@ -3,7 +3,6 @@ package io.syncguard.core;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockLimits;
-import io.syncguard.LockManager;
 import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Backoff;
@@ -19,7 +18,7 @@ import org.apache.commons.logging.LogFactory;
  */
 final class ForcedReleaser {
 
-    private static final Log log = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(ForcedReleaser.class);
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
 

@@ -6,6 +6,8 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -17,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandleJoiner {
 
-    private final TransactionReleaser releaser;
+    private final EngineParts parts;
     private final Heartbeat heartbeat;
 
-    HandleJoiner(TransactionReleaser releaser, Heartbeat heartbeat) {
-        this.releaser = releaser;
+    HandleJoiner(EngineParts parts, Heartbeat heartbeat) {
+        this.parts = parts;
         this.heartbeat = heartbeat;
     }
 
@@ -39,33 +41,24 @@ final class HandleJoiner {
 
     /** The keys of all handles that a request of the running thread joins. */
     Set<String> keys() {
-        return Stream.concat(
-                        CurrentLocks.innermostFirst().stream()
-                                .map(LeaseHandle::of)
-                                .filter(outer -> outer != null && outer.isOf(releaser)),
-                        releaser.pending().stream())
-                .filter(outer -> outer.state() != LockHandle.State.RELEASED)
-                .map(LockHandle::key)
-                .collect(Collectors.toSet());
+        return open().map(LockHandle::key).collect(Collectors.toSet());
     }
 
     private @Nullable LeaseHandle outerHandle(String key) {
-        for (LockHandle handle : CurrentLocks.innermostFirst()) {
-            LeaseHandle outer = LeaseHandle.of(handle);
-            if (outer != null && outer.isOf(releaser) && isOpenFor(key, outer)) {
-                return outer;
-            }
-        }
-        for (LeaseHandle pending : releaser.pending()) {
-            if (isOpenFor(key, pending)) {
-                return pending;
-            }
-        }
-        return null;
+        return open().filter(outer -> outer.key().equals(key)).findFirst().orElse(null);
     }
 
-    private static boolean isOpenFor(String key, LockHandle handle) {
-        return handle.key().equals(key) && handle.state() != LockHandle.State.RELEASED;
+    /** First those under whose bodies the thread works, then those whose release waits for its transactions. */
+    private Stream<LeaseHandle> open() {
+        List<LockHandle> ofThread = CurrentLocks.innermostFirst();
+        List<LockHandle> pending = parts.threads().pending();
+        if (ofThread.isEmpty() && pending.isEmpty()) {
+            return Stream.empty();
+        }
+        return Stream.concat(ofThread.stream(), pending.stream())
+                .map(LeaseHandle::of)
+                .filter(Objects::nonNull)
+                .filter(outer -> outer.isIn(parts.backend()) && outer.state() != LockHandle.State.RELEASED);
     }
 
     private LockHandle join(LeaseHandle outer, LockRequest request) {

@@ -8,6 +8,7 @@ import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.BooleanSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -41,11 +42,15 @@ final class LeakDetector implements AutoCloseable {
         this.alarm = threshold.isZero() ? null : new Alarm("syncguard-leaks", time, this::check);
     }
 
-    /** Watches a handle from its grant on. The running thread acquired it. */
-    void watch(LeaseHandle handle) {
-        if (alarm != null && !isOfElection(handle.request())) {
+    /**
+     * Watches a lease from its grant on. The running thread acquired it.
+     *
+     * @param wasUsed whether the holder has used its handle since it was asked last; one thread asks
+     */
+    void watch(Lease lease, BooleanSupplier wasUsed) {
+        if (alarm != null && !isOfElection(lease.request())) {
             long dueAt = time.nanoTime() + thresholdNanos;
-            watches.put(handle.lease(), new Watch(handle, dueAt));
+            watches.put(lease, new Watch(lease, wasUsed, dueAt));
             alarm.ringAt(dueAt);
         }
     }
@@ -82,7 +87,8 @@ final class LeakDetector implements AutoCloseable {
 
     private final class Watch {
 
-        private final LeaseHandle handle;
+        private final Lease lease;
+        private final BooleanSupplier wasUsed;
         private final Exception acquired =
                 new Exception("Acquired on the thread " + Thread.currentThread().getName());
 
@@ -92,8 +98,9 @@ final class LeakDetector implements AutoCloseable {
         /** Written by the thread of the alarm, read by the one that releases. */
         private volatile boolean reported;
 
-        Watch(LeaseHandle handle, long dueAt) {
-            this.handle = handle;
+        Watch(Lease lease, BooleanSupplier wasUsed, long dueAt) {
+            this.lease = lease;
+            this.wasUsed = wasUsed;
             this.dueAt = dueAt;
         }
 
@@ -102,11 +109,11 @@ final class LeakDetector implements AutoCloseable {
             if (reported || now < dueAt) {
                 return reported ? Time.NEVER : dueAt;
             }
-            if (handle.bodies().wereUsed() || handle.deferredRelease().isReleased()) {
+            if (wasUsed.getAsBoolean()) {
                 dueAt = now + thresholdNanos;
                 return dueAt;
             }
-            if (handle.isHeld()) {
+            if (lease.isHeld()) {
                 reported = true;
                 report();
             }
@@ -115,11 +122,11 @@ final class LeakDetector implements AutoCloseable {
 
         private void report() {
             Shielded.log(() -> log.warn(
-                    "Lock '" + OneLine.of(handle.key()) + "' has been held for "
-                            + handle.lease().holdTime().passed().toMillis() + " ms, and no body runs under it: its"
+                    "Lock '" + OneLine.of(lease.key()) + "' has been held for "
+                            + lease.holdTime().passed().toMillis() + " ms, and no body runs under it: its"
                             + " handle may have been forgotten. The stack trace shows where it was acquired",
                     acquired));
-            dispatcher.leaked(handle.lease());
+            dispatcher.leaked(lease);
         }
     }
 }

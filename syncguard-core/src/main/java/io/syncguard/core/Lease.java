@@ -143,7 +143,7 @@ final class Lease {
                 extensions.acquire();
             }
         } catch (InterruptedException ex) {
-            throw LeaseRenewer.interrupted("lock '" + key() + "'", ex);
+            throw LeaseExtension.interrupted("lock '" + key() + "'", ex);
         }
         return new LeaseExtension(this);
     }

@@ -1,6 +1,5 @@
 package io.syncguard.core;
 
-import io.syncguard.LockManager;
 import io.syncguard.concurrent.RunningBody;
 import io.syncguard.concurrent.Shielded;
 import java.util.ArrayList;
@@ -14,7 +13,7 @@ import org.apache.commons.logging.LogFactory;
 /** What runs under a lease, bodies and commits, and the callbacks for its loss. Threads may share it. */
 final class LeaseBodies {
 
-    private static final Log log = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(LeaseBodies.class);
 
     private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
 

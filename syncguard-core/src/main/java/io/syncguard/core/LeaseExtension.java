@@ -1,6 +1,8 @@
 package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.spi.ExtendRequest;
@@ -30,6 +32,13 @@ final class LeaseExtension implements AutoCloseable {
         this.lease = lease;
         this.before = lease.confirmed();
         this.asked = before;
+    }
+
+    /** For a thread that was interrupted before the answer. */
+    static LockException interrupted(String what, InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new LockException(
+                LockErrorCode.ABORTED, "Interrupted while extending " + what + ", which is held as before", cause);
     }
 
     Lease lease() {

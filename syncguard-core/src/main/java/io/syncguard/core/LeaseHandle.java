@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.CurrentLocks;
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
@@ -8,33 +9,27 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** The holder's view of its lease: bodies run under it, and it extends and releases the lease. */
 final class LeaseHandle implements CurrentLocks.Scoped {
 
+    private final EngineParts parts;
+    private final LeaseBodies bodies = new LeaseBodies();
     private final Lease lease;
-    private final LeaseBodies bodies;
-    private final DeferredRelease deferredRelease = new DeferredRelease();
-    private final LeaseRenewer renewer;
-    private final TransactionReleaser releaser;
-    private final ListenerDispatcher dispatcher;
+    private final LeaseRelease release;
 
-    LeaseHandle(
-            Lease lease,
-            LeaseBodies bodies,
-            LeaseRenewer renewer,
-            TransactionReleaser releaser,
-            ListenerDispatcher dispatcher) {
-        this.lease = lease;
-        this.bodies = bodies;
-        this.renewer = renewer;
-        this.releaser = releaser;
-        this.dispatcher = dispatcher;
+    LeaseHandle(GrantedLease grant, EngineParts parts) {
+        this.parts = parts;
+        this.lease = new Lease(parts.time(), grant, parts.dispatcher().observeHeld(grant), this::lost);
+        this.release = new LeaseRelease(this, lease, parts);
     }
 
     @Override
@@ -83,7 +78,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
     @Override
     public boolean extend(Duration ttl) {
-        return renewer.extend(lease, ttl);
+        return parts.renewer().extend(lease, ttl);
     }
 
     @Override
@@ -93,7 +88,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
                     LockErrorCode.INVALID_ARGUMENT,
                     "Lock '" + key() + "' is held in mode SHARED, and only an exclusive one can take another fence");
         }
-        if (!renewer.rotateFence(lease)) {
+        if (!parts.renewer().rotateFence(lease)) {
             throw notHeldException();
         }
         return fence();
@@ -101,13 +96,13 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
     @Override
     public boolean release() {
-        return releaser.release(this);
+        return release.release(guarded(request()));
     }
 
     /** Only the server knows whether the body met another holder after a commit during which the lease was lost. */
     @Override
     public void close() {
-        if (bodies.wereCommitted() ? !releaser.releaseAfterCommit(this) : !release() && state() == State.LOST) {
+        if (bodies.wereCommitted() ? !release.releaseAfterCommit() : !release() && state() == State.LOST) {
             throw lostException();
         }
     }
@@ -122,7 +117,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     @Override
     public void onLost(Runnable callback) {
         if (!bodies.addCallback(LockLimits.given("callback", callback))) {
-            dispatcher.call(callback);
+            parts.dispatcher().call(callback);
         }
     }
 
@@ -171,12 +166,27 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
     /** Binds the running thread's transaction, if there is one, to the lease. */
     void bindTransaction(LockRequest request) {
-        releaser.bindTransaction(this, request);
+        release.bindTransaction(guarded(request));
     }
 
-    /** Which transactions its release waits for. */
-    DeferredRelease deferredRelease() {
-        return deferredRelease;
+    /**
+     * The lease, as transactions see it.
+     *
+     * @param request of the holder, or of a body that joined it
+     */
+    GuardedLease guarded(LockRequest request) {
+        CommitGuard guard = request.commitGuard();
+        return new Guarded(this, guard == CommitGuard.DEFAULT ? transactions().defaultGuard() : guard);
+    }
+
+    /** Begins a release that the caller sends. Returns {@code false} if {@link #close} has to do more than that. */
+    boolean isReleaseToBeSent() {
+        return !bodies.wereCommitted() && release.isToBeSent(guarded(request()));
+    }
+
+    /** Whether a body has run since the last call, or the holder has released it. One thread calls it. */
+    boolean wasUsed() {
+        return bodies.wereUsed() || release.isReleased();
     }
 
     LeaseBodies bodies() {
@@ -184,11 +194,12 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     }
 
     TransactionBoundary transactions() {
-        return releaser.transactions();
+        return parts.transactions();
     }
 
-    boolean isOf(TransactionReleaser releaser) {
-        return this.releaser == releaser;
+    /** Whether its lease is in this store. Each engine has one of its own. */
+    boolean isIn(LockBackend store) {
+        return parts.backend() == store;
     }
 
     Lease lease() {
@@ -209,10 +220,52 @@ final class LeaseHandle implements CurrentLocks.Scoped {
                 cause);
     }
 
+    private void lost(Lease ended, LockReason reason, String explanation) {
+        List<Runnable> callbacks = bodies.lost();
+        parts.monitor().remove(ended);
+        parts.dispatcher().lost(ended, reason, explanation, callbacks);
+    }
+
     private LockLostException notHeldException() {
         return state() == State.LOST
                 ? lostException()
                 : new LockLostException(
                         key(), "Lock '" + key() + "' is not held any more: it had been released before");
+    }
+
+    private record Guarded(LeaseHandle handle, CommitGuard guard) implements GuardedLease {
+
+        @Override
+        public TransactionBoundary transactions() {
+            return handle.transactions();
+        }
+
+        @Override
+        public String key() {
+            return handle.key();
+        }
+
+        @Override
+        public String lockId() {
+            return handle.lockId();
+        }
+
+        @Override
+        public void requireHeld() {
+            handle.requireHeld(handle);
+        }
+
+        @Override
+        public LockLostException lost(String explanation) {
+            handle.lease.lose(LockReason.NOT_FOUND, explanation);
+            return handle.lostException();
+        }
+
+        @Override
+        public void committed() {
+            if (handle.state() == State.LOST) {
+                handle.bodies.committed();
+            }
+        }
     }
 }

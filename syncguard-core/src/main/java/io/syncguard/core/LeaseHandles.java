@@ -3,45 +3,29 @@ package io.syncguard.core;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.concurrent.Shielded;
-import io.syncguard.concurrent.Time;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** Makes the handles of granted leases, and has them watched and extended. Threads may share it. */
+/** Makes the handles of granted leases, has them watched and extended, and releases many together. Threads may share it. */
 final class LeaseHandles {
 
-    private final Time time;
-    private final LeaseMonitor monitor;
+    private final EngineParts parts;
     private final Heartbeat heartbeat;
-    private final LeaseRenewer renewer;
-    private final TransactionReleaser transactionReleaser;
-    private final LockReleaser releaser;
     private final BackgroundReleaser backgroundReleaser;
-    private final ListenerDispatcher dispatcher;
     private final FenceWarning fenceWarning;
     private final BooleanSupplier grantsLocks;
 
     /** @param grantsLocks turns false when the engine stops */
     LeaseHandles(
-            Time time,
-            LeaseMonitor monitor,
+            EngineParts parts,
             Heartbeat heartbeat,
-            LeaseRenewer renewer,
-            TransactionReleaser transactionReleaser,
-            LockReleaser releaser,
             BackgroundReleaser backgroundReleaser,
-            ListenerDispatcher dispatcher,
             FenceWarning fenceWarning,
             BooleanSupplier grantsLocks) {
-        this.time = time;
-        this.monitor = monitor;
+        this.parts = parts;
         this.heartbeat = heartbeat;
-        this.renewer = renewer;
-        this.transactionReleaser = transactionReleaser;
-        this.releaser = releaser;
         this.backgroundReleaser = backgroundReleaser;
-        this.dispatcher = dispatcher;
         this.fenceWarning = fenceWarning;
         this.grantsLocks = grantsLocks;
     }
@@ -65,33 +49,51 @@ final class LeaseHandles {
     }
 
     LockHandle handOut(GrantedLease grant) {
-        LeaseBodies bodies = new LeaseBodies();
-        Lease lease = null;
+        LeaseHandle handle = null;
         try {
-            lease = new Lease(time, grant, dispatcher.observeHeld(grant), (lost, reason, explanation) -> {
-                List<Runnable> callbacks = bodies.lost();
-                monitor.remove(lost);
-                dispatcher.lost(lost, reason, explanation, callbacks);
-            });
-            LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
+            handle = new LeaseHandle(grant, parts);
             start(grant, handle);
             return handle;
         } catch (Throwable ex) {
             // Nobody has the handle: the lease would be extended for the life of the process.
-            if (lease == null) {
+            if (handle == null) {
                 backgroundReleaser.release(grant.lockId(), grant.confirmation().ttl());
             } else {
-                releaser.release(lease);
+                parts.releaser().release(handle.lease());
             }
             throw ex;
         }
     }
 
+    /**
+     * Releases the handles of this engine as far as each release would be sent now, in the reverse order. Closing them
+     * afterwards reports the losses, and releases the others: those that fail, and those whose lease was lost while a
+     * transaction committed.
+     */
+    void releaseTogether(List<? extends LockHandle> handles) {
+        List<Lease> leases = new ArrayList<>();
+        for (int i = handles.size() - 1; i >= 0; i--) {
+            if (handles.get(i) instanceof LeaseHandle handle && handle.isIn(parts.backend()) && isSentNow(handle)) {
+                leases.add(handle.lease());
+            }
+        }
+        parts.releaser().release(leases);
+    }
+
+    private static boolean isSentNow(LeaseHandle handle) {
+        try {
+            return handle.isReleaseToBeSent();
+        } catch (Throwable ex) {
+            // Its own release meets the same failure, and reports it.
+            return false;
+        }
+    }
+
     private void start(GrantedLease grant, LeaseHandle handle) {
-        monitor.add(handle);
+        parts.monitor().add(handle.lease(), handle, handle::wasUsed);
         heartbeat.schedule(handle.lease());
         fenceWarning.check(grant.fence(), handle.key());
-        dispatcher.dispatch(grant.request(), grant.fence(), grant.waited(), LockListener::acquired);
+        parts.dispatcher().dispatch(grant.request(), grant.fence(), grant.waited(), LockListener::acquired);
         // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
         if (!grantsLocks.getAsBoolean()) {
             throw Acquirer.shuttingDown(handle.key(), null);

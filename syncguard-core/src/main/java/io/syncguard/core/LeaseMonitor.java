@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,7 @@ final class LeaseMonitor implements AutoCloseable {
     private static final long LACK_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
     /** @param thread the one that acquired it */
-    private record Held(Lease lease, LeaseHandle handle, Thread thread) {}
+    private record Held(Lease lease, LockHandle handle, Thread thread) {}
 
     private final ConcurrentMap<String, Held> held = new ConcurrentHashMap<>();
     private final Time time;
@@ -42,12 +43,15 @@ final class LeaseMonitor implements AutoCloseable {
         dispatcher.onLackOfThreads(() -> alarm.ringAt(time.nanoTime() + LACK_PAUSE_NANOS));
     }
 
-    /** On the thread that acquired it. */
-    void add(LeaseHandle handle) {
-        Lease lease = handle.lease();
+    /**
+     * On the thread that acquired it.
+     *
+     * @param wasUsed whether the holder has used the handle since it was asked last
+     */
+    void add(Lease lease, LockHandle handle, BooleanSupplier wasUsed) {
         held.put(lease.lockId(), new Held(lease, handle, Thread.currentThread()));
         watch(lease);
-        leaks.watch(handle);
+        leaks.watch(lease, wasUsed);
     }
 
     /** Watches the deadline of a lease, which may be earlier than before. */

@@ -159,13 +159,7 @@ final class LeaseRenewer {
         try {
             time.sleep(BUSY_NANOS);
         } catch (InterruptedException ex) {
-            throw interrupted(what, ex);
+            throw LeaseExtension.interrupted(what, ex);
         }
-    }
-
-    static LockException interrupted(String what, InterruptedException cause) {
-        Thread.currentThread().interrupt();
-        return new LockException(
-                LockErrorCode.ABORTED, "Interrupted while extending " + what + ", which is held as before", cause);
     }
 }

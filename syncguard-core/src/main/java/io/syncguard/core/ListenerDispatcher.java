@@ -6,7 +6,6 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
-import io.syncguard.LockManager;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
@@ -48,10 +47,7 @@ final class ListenerDispatcher implements AutoCloseable {
     /** Its observations begin with one task, and end with another. */
     private static final int TASKS_WHEN_OBSERVED = 3;
 
-    private static final Log log = LogFactory.getLog(LockListener.class);
-
-    /** The logger that {@code docs/operations.md} names for lost locks. */
-    private static final Log losses = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(ListenerDispatcher.class);
 
     /** How many callbacks run at once, and how many events of losses are dispatched at once. */
     private static final int LOSS_THREADS = 4;
@@ -165,7 +161,7 @@ final class ListenerDispatcher implements AutoCloseable {
      * A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller.
      */
     void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
-        Shielded.log(() -> losses.warn("Lost lock '" + OneLine.of(lease.key()) + "' after "
+        Shielded.log(() -> log.warn("Lost lock '" + OneLine.of(lease.key()) + "' after "
                 + lease.holdTime().passed().toMillis() + " ms: " + explanation));
         callbacks.forEach(this::call);
         execute(lossListenerThreads, () -> {
@@ -179,7 +175,7 @@ final class ListenerDispatcher implements AutoCloseable {
 
     /** Runs a callback for a loss. It may have been registered after the loss. */
     void call(Runnable callback) {
-        execute(callbackThreads, () -> () -> Shielded.run(callback, losses, () -> "A callback for a lost lock failed"));
+        execute(callbackThreads, () -> () -> Shielded.run(callback, log, () -> "A callback for a lost lock failed"));
     }
 
     /** Dispatches the events and callbacks that wait. */
@@ -218,12 +214,12 @@ final class ListenerDispatcher implements AutoCloseable {
                     try {
                         threads.execute(work.get());
                     } catch (RejectedExecutionException ex) {
-                        losses.debug(
+                        log.debug(
                                 "A callback or listener was not called for a lost lock: the application has shut down",
                                 ex);
                     }
                 },
-                losses,
+                log,
                 () -> "A callback or listener was not called for a lost lock");
     }
 

@@ -50,7 +50,6 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final BackgroundReleaser backgroundReleaser;
     private final LockReleaser releaser;
     private final ForcedReleaser forcedReleaser;
-    private final TransactionReleaser transactionReleaser;
     private final HandleJoiner joiner;
     private final WaiterRegistry waiters;
     private final Acquirer acquirer;
@@ -102,24 +101,15 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.backgroundReleaser = new BackgroundReleaser(backend, time);
         this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
         this.forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher, time);
-        this.transactionReleaser = new TransactionReleaser(transactions, releaser);
-        this.joiner = new HandleJoiner(transactionReleaser, heartbeat);
+        EngineParts parts = new EngineParts(
+                backend, time, transactions, new TransactionThreads(), dispatcher, monitor, renewer, releaser);
+        this.joiner = new HandleJoiner(parts, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer = new Acquirer(
                 backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks, monitor::holds);
-        this.handles = new LeaseHandles(
-                time,
-                monitor,
-                heartbeat,
-                renewer,
-                transactionReleaser,
-                releaser,
-                backgroundReleaser,
-                dispatcher,
-                fenceWarning,
-                this::grantsLocks);
+        this.handles = new LeaseHandles(parts, heartbeat, backgroundReleaser, fenceWarning, this::grantsLocks);
         this.diagnostics = new EngineDiagnostics(
-                this, backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time));
+                backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time), this::grantsLocks);
     }
 
     @Override
@@ -148,12 +138,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     @Override
-    public void closeAll(List<? extends LockHandle> handles) {
-        if (backend.keysTogether() > 1 && handles.size() > 1) {
-            transactionReleaser.releaseTogether(handles);
+    public void closeAll(List<? extends LockHandle> ended) {
+        if (backend.keysTogether() > 1 && ended.size() > 1) {
+            handles.releaseTogether(ended);
         }
         // Reports the losses, and releases what was left out.
-        LockManager.super.closeAll(handles);
+        LockManager.super.closeAll(ended);
     }
 
     @Override

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ShieldedObserver(LockObserver observer) implements LockObserver {
 
-    private static final Log log = LogFactory.getLog(LockObserver.class);
+    private static final Log log = LogFactory.getLog(ShieldedObserver.class);
 
     @Override
     public AcquireObservation acquire(String backend, LockRequest request) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
 
-    private static final Log log = LogFactory.getLog(LeaderListener.class);
+    private static final Log log = LogFactory.getLog(LeaderEventDispatcher.class);
 
     /** How many events may wait before rotations are left out. */
     static final int MAX_PENDING = 100;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RepeatedTask implements LeaderRegistration {
 
-    private static final Log log = LogFactory.getLog(LeaderTask.class);
+    private static final Log log = LogFactory.getLog(RepeatedTask.class);
 
     private final String name;
     private final LeaderTask task;

@@ -91,7 +91,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
             @org.springframework.lang.Nullable @Nullable Long since) {
-        return locks(new LocksQuestion(prefix, key, after, limit, since), showValues == Show.ALWAYS);
+        return locks(new LocksQuestion(prefix, key, after, limit, since), view(showValues == Show.ALWAYS));
     }
 
     /**
@@ -104,7 +104,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     @ReadOperation
     public @Nullable LockDescriptor lock(
             @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
-        return lock(key, manager, showValues == Show.ALWAYS).orElse(null);
+        return lock(key, manager, view(showValues == Show.ALWAYS)).orElse(null);
     }
 
     /**
@@ -118,7 +118,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             @Selector String key,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        return forceRelease(key, manager, reason, "somebody through JMX", showValues == Show.ALWAYS);
+        return forceRelease(key, manager, reason, "somebody through JMX", view(showValues == Show.ALWAYS));
     }
 
     /** Ends the list that runs. */
@@ -127,8 +127,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         lists.close();
     }
 
-    LocksDescriptor locks(LocksQuestion question, boolean showKeys) {
-        KeyView view = view(showKeys);
+    LocksDescriptor locks(LocksQuestion question, KeyView view) {
         Advisor advisor = new Advisor(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
         managers.forEach((name, engine) -> found.put(name, manager(engine, question, advisor, view)));
@@ -136,11 +135,11 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 .flatMap(engine -> engine.diagnostics().locks().stream())
                 .toList());
         names.forEach(advisor::lookAt);
-        return new LocksDescriptor(showKeys, found, elections(), names, events(question, view), advisor.advice());
+        return new LocksDescriptor(view.isPlain(), found, elections(), names, events(question, view), advisor.advice());
     }
 
-    Optional<LockDescriptor> lock(String key, @Nullable String manager, boolean showKeys) {
-        return describe(engine(manager), key, view(showKeys));
+    Optional<LockDescriptor> lock(String key, @Nullable String manager, KeyView view) {
+        return describe(engine(manager), key, view);
     }
 
     /**
@@ -148,21 +147,21 @@ public final class SyncGuardEndpoint implements AutoCloseable {
      * in this way, but each try is logged, and ends the lock that it finds.
      */
     ForcedReleaseDescriptor forceRelease(
-            String shown, @Nullable String manager, @Nullable String reason, String user, boolean showKeys) {
-        KeyView view = view(showKeys);
+            String shown, @Nullable String manager, @Nullable String reason, String user, KeyView view) {
         LockEngine engine = engine(manager);
-        String hidden = showKeys ? null : lists.find(managers.values(), shown);
+        String hidden = view.isPlain() ? null : lists.find(managers.values(), shown);
         ForcedRelease done = ask(
                 view,
                 () -> engine.forceRelease(
                         hidden == null ? shown : hidden,
                         "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
         lists.forget(engine);
-        return ForcedReleaseDescriptor.of(done, showKeys ? done.key() : shown);
+        return ForcedReleaseDescriptor.of(done, view.isPlain() ? done.key() : shown);
     }
 
-    private KeyView view(boolean showKeys) {
-        return showKeys ? KeyView.PLAIN : hiddenKeys;
+    /** @param isShown whether the reader may see keys */
+    KeyView view(boolean isShown) {
+        return isShown ? KeyView.PLAIN : hiddenKeys;
     }
 
     private LocksDescriptor.Manager manager(LockEngine engine, LocksQuestion question, Advisor advisor, KeyView view) {

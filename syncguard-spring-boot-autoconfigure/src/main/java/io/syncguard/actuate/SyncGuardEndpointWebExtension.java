@@ -58,14 +58,14 @@ public final class SyncGuardEndpointWebExtension {
             @org.springframework.lang.Nullable @Nullable Integer limit,
             @org.springframework.lang.Nullable @Nullable Long since) {
         return answer(() -> new WebEndpointResponse<>(
-                endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), showValues.isShown(user, roles))));
+                endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), view(user))));
     }
 
     /** 404 if nobody holds the key or waits for it. */
     @ReadOperation
     public WebEndpointResponse<?> lock(
             SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
-        return answer(() -> endpoint.lock(key, manager, showValues.isShown(user, roles))
+        return answer(() -> endpoint.lock(key, manager, view(user))
                 .map(WebEndpointResponse::new)
                 .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)));
     }
@@ -80,8 +80,7 @@ public final class SyncGuardEndpointWebExtension {
         Principal principal = user.getPrincipal();
         String name = principal == null ? "an unknown user" : principal.getName();
         return answer(() -> {
-            ForcedReleaseDescriptor done =
-                    endpoint.forceRelease(key, manager, reason, name, showValues.isShown(user, roles));
+            ForcedReleaseDescriptor done = endpoint.forceRelease(key, manager, reason, name, view(user));
             return new WebEndpointResponse<>(done, statusOf(done));
         });
     }
@@ -94,6 +93,10 @@ public final class SyncGuardEndpointWebExtension {
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
         return forceRelease(user, key, manager, reason);
+    }
+
+    private KeyView view(SecurityContext user) {
+        return endpoint.view(showValues.isShown(user, roles));
     }
 
     /** By default, Spring Boot's answer to a bad request does not say what is wrong. */

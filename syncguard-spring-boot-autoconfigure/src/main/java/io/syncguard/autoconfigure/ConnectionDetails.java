@@ -29,7 +29,7 @@ import org.springframework.util.ClassUtils;
  */
 final class ConnectionDetails {
 
-    private static final Log log = LogFactory.getLog(PostgresPools.class);
+    private static final Log log = LogFactory.getLog(ConnectionDetails.class);
 
     /** HikariCP 6, which Spring Boot 3.5 brings, has none. */
     private static final boolean HAS_CREDENTIALS_PROVIDERS =

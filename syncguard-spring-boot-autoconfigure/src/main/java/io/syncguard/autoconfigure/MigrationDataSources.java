@@ -30,7 +30,7 @@ import org.springframework.util.ClassUtils;
  */
 final class MigrationDataSources {
 
-    private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
+    private static final Log log = LogFactory.getLog(MigrationDataSources.class);
 
     private static final boolean HAS_FLYWAY = isPresent("org.flywaydb.core.Flyway");
 

@@ -17,7 +17,7 @@ import org.springframework.core.env.Environment;
 record PostgresBackendFactory(
         SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans, Environment environment) {
 
-    private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
+    private static final Log log = LogFactory.getLog(PostgresBackendFactory.class);
 
     /**
      * The schema exists when the store does.

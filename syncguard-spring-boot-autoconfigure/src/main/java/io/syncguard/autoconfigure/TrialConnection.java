@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TrialConnection {
 
-    private static final Log log = LogFactory.getLog(PostgresPools.class);
+    private static final Log log = LogFactory.getLog(TrialConnection.class);
 
     /** What decides where the tables of the locks are found, and with which rights. */
     private static final String SESSION = """

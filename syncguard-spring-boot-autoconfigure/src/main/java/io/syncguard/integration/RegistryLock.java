@@ -30,7 +30,7 @@ import org.springframework.integration.support.locks.DistributedLock;
  */
 final class RegistryLock implements DistributedLock {
 
-    private static final Log log = LogFactory.getLog(SyncGuardLockRegistry.class);
+    private static final Log log = LogFactory.getLog(RegistryLock.class);
 
     private final LockManager manager;
     private final HeldLocks held;

@@ -14,15 +14,13 @@ import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
@@ -33,8 +31,6 @@ import org.springframework.core.ReactiveAdapter;
  * {@code LockNotAcquiredException} of the body reaches the caller.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
-
-    private static final Log log = LogFactory.getLog(DistributedLockInterceptor.class);
 
     /** The result of a call that was refused one of its locks. No body returns it. */
     private static final Object REFUSED = new Object();
@@ -77,7 +73,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private final LockedMethod method;
         private final AnnotatedCall<LockedMethod> call;
         private final List<FencedRequest> requests;
-        private final long began = nanoTime.getAsLong();
+        private final OpenCall open;
         private final List<LockHandle> locks = new ArrayList<>(1);
         private final List<FencedLock> fencedLocks = new ArrayList<>(0);
         private @Nullable LockNotAcquiredException refusal;
@@ -92,6 +88,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             this.method = call.method();
             this.call = call;
             this.requests = requests;
+            this.open = new OpenCall(call, nanoTime);
         }
 
         private @Nullable Object run() throws Exception {
@@ -131,7 +128,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                     }
                 }
             } catch (LockNotAcquiredException ex) {
-                if (!method.skips() && method.fallback() == null) {
+                if (!open.goesOnWithoutLock()) {
                     throw ex;
                 }
                 refusal = ex;
@@ -139,15 +136,15 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         }
 
         /** Acquires the first of these, and those behind it that are free. */
-        private List<LockHandle> acquire(List<FencedRequest> open) {
-            LockRequest first = open.get(0).lock().waitExactly(timeLeft());
-            if (open.size() == 1) {
+        private List<LockHandle> acquire(List<FencedRequest> missing) {
+            LockRequest first = missing.get(0).lock().waitExactly(open.timeLeft());
+            if (missing.size() == 1) {
                 return List.of(LockSetupException.requireAnswer(
                         "LockManager.acquire", manager().acquire(first)));
             }
-            List<LockRequest> together = new ArrayList<>(open.size());
+            List<LockRequest> together = new ArrayList<>(missing.size());
             together.add(first);
-            open.subList(1, open.size()).forEach(other -> together.add(other.lock()));
+            missing.subList(1, missing.size()).forEach(other -> together.add(other.lock()));
             List<LockHandle> acquired = manager().acquireTogether(together);
             if (acquired.isEmpty()) {
                 throw new IllegalStateException(manager()
@@ -166,15 +163,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
         /** After a refusal, when the locks of the other keys have been released. */
         private @Nullable Object withoutLock() throws Exception {
-            FallbackMethod fallback = method.fallback();
-            String name = nameOf(call.invocation().getMethod());
-            if (fallback != null && refusal != null) {
-                log.debug(
-                        "Called " + fallback.method().getName() + " instead of " + name + ": " + refusal.getMessage());
-                return fallback.run(call.invocation(), refusal);
-            }
-            log.debug("Skipped " + name + ": " + (refusal == null ? "" : refusal.getMessage()));
-            return method.result().skipped();
+            return open.withoutLock(nameOf(call.invocation().getMethod()), Objects.requireNonNull(refusal))
+                    .call();
         }
 
         /** The first locks may have been lost while the call waited for the others. */
@@ -187,15 +177,6 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                                     + " did not run");
                 }
             }
-        }
-
-        /** Several keys share one wait time. */
-        private Duration timeLeft() {
-            if (locks.isEmpty()) {
-                return method.waitTime();
-            }
-            Duration left = method.waitTime().minusNanos(nanoTime.getAsLong() - began);
-            return left.isNegative() ? Duration.ZERO : left;
         }
 
         private void requireThere(@Nullable Object result) {

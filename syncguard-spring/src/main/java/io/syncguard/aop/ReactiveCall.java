@@ -5,13 +5,10 @@ import io.syncguard.LockRequest;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.reactive.ReactiveThreads;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 import reactor.core.publisher.Flux;
@@ -22,8 +19,6 @@ import reactor.core.publisher.Mono;
  * what the method returned ends. Without Reactor, nothing loads this class.
  */
 final class ReactiveCall {
-
-    private static final Log log = LogFactory.getLog(DistributedLockInterceptor.class);
 
     private final AnnotatedCall<LockedMethod> call;
     private final LockedMethod method;
@@ -55,7 +50,7 @@ final class ReactiveCall {
 
         private final AnnotatedCall<LockedMethod> body = call.copy();
         private final ReactiveLockTemplate locks = new ReactiveLockTemplate(method.manager(), threads.get());
-        private final long began = nanoTime.getAsLong();
+        private final OpenCall open = new OpenCall(body, nanoTime);
 
         /** Whether all locks were granted: a refusal from then on is the body's own. */
         private volatile boolean granted;
@@ -73,23 +68,17 @@ final class ReactiveCall {
                 granted = true;
                 return published(body::proceed);
             }
-            LockRequest first = requests.get(0).waitExactly(timeLeft());
+            LockRequest first = requests.get(0).waitExactly(open.timeLeft());
             return locks.flux(first, lock -> run(requests.subList(1, requests.size())));
         }
 
         private Flux<Object> withoutLock(LockNotAcquiredException refusal) {
-            FallbackMethod fallback = method.fallback();
-            if (granted || (fallback == null && !method.skips())) {
+            if (granted || !open.goesOnWithoutLock()) {
                 return Flux.error(refusal);
             }
-            if (fallback == null) {
-                log.debug("Skipped " + method.description() + ": " + refusal.getMessage());
-                // That of a suspending function; publishers are empty.
-                return Mono.justOrEmpty(method.result().skipped()).flux();
-            }
-            log.debug("Called " + fallback.method().getName() + " instead of " + method.description() + ": "
-                    + refusal.getMessage());
-            return published(() -> fallback.run(body.invocation(), refusal));
+            Callable<@Nullable Object> instead = open.withoutLock(method.description(), refusal);
+            // A skipped result is that of a suspending function; publishers are empty.
+            return method.fallback() == null ? Mono.fromCallable(instead).flux() : published(instead);
         }
 
         private Flux<Object> published(Callable<@Nullable Object> body) {
@@ -100,12 +89,6 @@ final class ReactiveCall {
             } catch (Exception ex) {
                 return Flux.error(ex);
             }
-        }
-
-        /** Several keys share one wait time. */
-        private Duration timeLeft() {
-            Duration left = method.waitTime().minusNanos(nanoTime.getAsLong() - began);
-            return left.isNegative() ? Duration.ZERO : left;
         }
     }
 }

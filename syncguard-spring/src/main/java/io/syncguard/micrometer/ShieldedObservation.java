@@ -2,7 +2,6 @@ package io.syncguard.micrometer;
 
 import io.micrometer.observation.Observation;
 import io.syncguard.concurrent.Shielded;
-import io.syncguard.core.LockObserver;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -10,7 +9,7 @@ import org.apache.commons.logging.LogFactory;
 /** An observation whose handlers and convention cannot harm a lock: what they throw is logged. Threads may share it. */
 final class ShieldedObservation {
 
-    private static final Log log = LogFactory.getLog(LockObserver.class);
+    private static final Log log = LogFactory.getLog(ShieldedObservation.class);
 
     private final Observation observation;
 

@@ -4,9 +4,9 @@ import io.syncguard.CommitGuard;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
-import io.syncguard.LockManager;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
+import io.syncguard.core.GuardedBodies;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
@@ -47,7 +47,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class GuardedTransaction implements TransactionSynchronization {
 
-    private static final Log log = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(GuardedTransaction.class);
 
     private final @Nullable DataSource dataSource;
     private final boolean isListened;
@@ -198,7 +198,7 @@ final class GuardedTransaction implements TransactionSynchronization {
     }
 
     private void bindRunningBodies() {
-        GuardedLease.bindTransactionOfRunningThread();
+        GuardedBodies.bindTransaction();
         began = true;
     }
 

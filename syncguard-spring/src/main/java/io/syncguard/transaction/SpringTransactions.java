@@ -3,7 +3,6 @@ package io.syncguard.transaction;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.core.GuardedLease;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** The transactions that Spring binds to threads, for one engine. Threads may share it. */
 public final class SpringTransactions implements TransactionBoundary {
 
-    private static final Log log = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(SpringTransactions.class);
 
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final String backend;

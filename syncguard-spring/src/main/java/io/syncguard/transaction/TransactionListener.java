@@ -1,6 +1,7 @@
 package io.syncguard.transaction;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.core.GuardedBodies;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
@@ -41,7 +42,7 @@ final class TransactionListener implements TransactionExecutionListener {
         if (transaction.isReadOnly()) {
             return;
         }
-        for (GuardedLease lease : GuardedLease.ofRunningThread()) {
+        for (GuardedLease lease : GuardedBodies.leases()) {
             if (lease.guard() == CommitGuard.REQUIRED
                     && lease.transactions() instanceof SpringTransactions transactions) {
                 requireGuard(lease, transactions);

@@ -1,6 +1,5 @@
 package io.syncguard.transaction;
 
-import io.syncguard.LockManager;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.commons.logging.Log;
@@ -31,7 +30,7 @@ public final class TransactionManagerPostProcessor
                 BeanFactoryAware,
                 ApplicationListener<ContextRefreshedEvent> {
 
-    private static final Log log = LogFactory.getLog(LockManager.class);
+    private static final Log log = LogFactory.getLog(TransactionManagerPostProcessor.class);
 
     private @Nullable ListableBeanFactory beans;
 

@@ -32,12 +32,6 @@ final class BatchedCall<Q, A> {
     final @Nullable Object group;
     final boolean sharesBatch;
 
-    /** Guarded by the lock of the batcher, for {@link BatchTurns}. */
-    boolean hasTurn;
-
-    /** Guarded by the lock of the batcher: when it was sent alone. */
-    long sentAt;
-
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 

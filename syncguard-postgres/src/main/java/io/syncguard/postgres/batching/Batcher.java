@@ -4,9 +4,12 @@ import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
@@ -24,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *       of the batcher is awake, and takes the others along.
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
  *   <li>A request that was sent alone may wait for a lock. Once it is older than
- *       {@value LoneCalls#PATIENCE_MILLIS} ms, it does not keep others waiting any more.
+ *       {@value #PATIENCE_MILLIS} ms, it does not keep others waiting any more.
  *   <li>Requests of one key have turns: one is sent after the answer to the other. Those that share batches need a turn
  *       only to be sent alone. So a key that is locked in the store takes one connection, whoever waits for it.
  * </ul>
@@ -33,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * @param <A> its answer
  */
 public final class Batcher<Q, A> implements AutoCloseable {
+
+    /** Longer than most statements, short against the patience of people. */
+    static final long PATIENCE_MILLIS = 5;
+
+    private static final long PATIENCE_NANOS =
+            Duration.ofMillis(PATIENCE_MILLIS).toNanos();
 
     /** One sends a batch while another delivers answers. */
     private static final int THREADS = 2;
@@ -59,9 +68,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
     /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
     private final Deque<BatchedCall<Q, A>> waiting = new ArrayDeque<>();
 
-    private final BatchTurns<Q, A> turns = new BatchTurns<>();
+    private final Turns<Q, A> turns = new Turns<>();
 
-    private final LoneCalls<Q, A> alone = new LoneCalls<>();
+    /** The requests that were sent alone and count as statements under way, the oldest first. */
+    private final Deque<Lone<Q, A>> alone = new ArrayDeque<>();
 
     /** Whether a batch is under way or ordered. */
     private boolean batching;
@@ -181,7 +191,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
             if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
                 BatchedCall<Q, A> call = waiting.remove();
                 if (turns.takeAlone(call) && call.sendAlone()) {
-                    alone.add(call, time.nanoTime());
+                    alone.add(new Lone<>(call, time.nanoTime()));
                 }
             } else if (batching || idleThreads == 0) {
                 // Who ends the batch, or has delivered its answers, looks again. So does a new thread.
@@ -195,7 +205,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
         if (!waiting.isEmpty()) {
             makeThreads();
-            lookAt(alone.patienceEndsAt());
+            lookAt(patienceEndsAt());
         }
     }
 
@@ -235,10 +245,15 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private void giveUpPatience() {
         looksAt = Time.NEVER;
         long now = time.nanoTime();
-        while (!waiting.isEmpty() && alone.patienceEndsAt() <= now) {
-            alone.ignoreOldest();
+        while (!waiting.isEmpty() && patienceEndsAt() <= now) {
+            alone.remove();
         }
         dispatch();
+    }
+
+    /** When the oldest that was sent alone may be ignored. */
+    private long patienceEndsAt() {
+        return alone.isEmpty() ? Time.NEVER : alone.element().sentAt + PATIENCE_NANOS;
     }
 
     private A sendAlone(BatchedCall<Q, A> call, long deadline) {
@@ -246,7 +261,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
             return sender.sendAlone(call.request, deadline);
         } finally {
             change(() -> {
-                alone.remove(call);
+                alone.removeIf(lone -> lone.call == call);
                 passTurn(call);
             });
         }
@@ -336,5 +351,81 @@ public final class Batcher<Q, A> implements AutoCloseable {
             batch.ended().forEach(this::passTurn);
             batch.skipped().forEach(this::skip);
         });
+    }
+
+    private record Lone<Q, A>(BatchedCall<Q, A> call, long sentAt) {}
+
+    /** The turns of the requests of each key, in the order of their arrival. One without a key has its turn at once. */
+    private static final class Turns<Q, A> {
+
+        private record Turn<Q, A>(BatchedCall<Q, A> call, Deque<BatchedCall<Q, A>> behind) {}
+
+        /** By the key. */
+        private final Map<Object, Turn<Q, A>> turns = new HashMap<>();
+
+        /**
+         * Of a request that has arrived. One that shares a batch has no turn of its own; it only waits for others.
+         *
+         * @return whether it may be sent; otherwise {@link #pass} returns it later
+         */
+        boolean take(BatchedCall<Q, A> call) {
+            return take(call, !call.sharesBatch);
+        }
+
+        /**
+         * Of a request that is about to be sent alone.
+         *
+         * @return whether it may be; otherwise {@link #pass} returns it later
+         */
+        boolean takeAlone(BatchedCall<Q, A> call) {
+            return take(call, true);
+        }
+
+        private boolean take(BatchedCall<Q, A> call, boolean ownTurn) {
+            Object key = call.key;
+            if (key == null) {
+                return true;
+            }
+            Turn<Q, A> turn = turns.get(key);
+            if (turn == null) {
+                if (ownTurn) {
+                    turns.put(key, new Turn<>(call, new ArrayDeque<>(1)));
+                }
+                return true;
+            }
+            if (turn.call == call) {
+                return true;
+            }
+            turn.behind.add(call);
+            return false;
+        }
+
+        /**
+         * Ends the turn of a request, or takes it from those that wait for theirs.
+         *
+         * @return the requests that may be sent now: those that share a batch, and the first that gets the turn
+         */
+        List<BatchedCall<Q, A>> pass(BatchedCall<Q, A> call) {
+            Object key = call.key;
+            Turn<Q, A> turn = key == null ? null : turns.get(key);
+            if (key == null || turn == null) {
+                return List.of();
+            }
+            if (turn.call != call) {
+                turn.behind.remove(call);
+                return List.of();
+            }
+            turns.remove(key);
+            Deque<BatchedCall<Q, A>> others = turn.behind;
+            List<BatchedCall<Q, A>> next = new ArrayList<>();
+            while (!others.isEmpty() && !turns.containsKey(key)) {
+                BatchedCall<Q, A> other = others.remove();
+                if (!other.sharesBatch) {
+                    turns.put(key, new Turn<>(other, others));
+                }
+                next.add(other);
+            }
+            return next;
+        }
     }
 }

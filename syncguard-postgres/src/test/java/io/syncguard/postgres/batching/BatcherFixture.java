@@ -26,7 +26,7 @@ final class BatcherFixture implements AfterEachCallback {
 
     static final int BATCH_SIZE = 3;
     static final Duration WAIT_LIMIT = Duration.ofSeconds(10);
-    static final Duration PATIENCE = Duration.ofMillis(LoneCalls.PATIENCE_MILLIS);
+    static final Duration PATIENCE = Duration.ofMillis(Batcher.PATIENCE_MILLIS);
 
     private static final AtomicInteger made = new AtomicInteger();
 
