@@ -154,9 +154,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         String hidden = showKeys ? null : lists.find(managers.values(), shown);
         ForcedRelease done = ask(
                 view,
-                () -> engine.forceRelease(
-                        hidden == null ? shown : hidden,
-                        "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
+                () -> engine.admin()
+                        .forceRelease(
+                                hidden == null ? shown : hidden,
+                                "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
         lists.forget(engine);
         return ForcedReleaseDescriptor.of(done, showKeys ? done.key() : shown);
     }
@@ -188,7 +189,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         String key = view.isPlain() ? shown : ask(view, () -> keyOf(shown));
         return ask(
                 view,
-                () -> engine.status(key)
+                () -> engine.admin()
+                        .status(key)
                         .map(lock -> LockDescriptor.of(
                                 lock, engine.diagnostics().blockingSessions(key), local(engine, view))));
     }
@@ -231,7 +233,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 member.isJoined(),
                 member.isLeader(),
                 managers.values().stream()
-                        .flatMap(engine -> engine.status(member.key()).stream())
+                        .flatMap(engine -> engine.admin().status(member.key()).stream())
                         .map(lock -> LockDescriptor.of(lock, KeyView.PLAIN))
                         .findFirst()
                         .orElse(null));

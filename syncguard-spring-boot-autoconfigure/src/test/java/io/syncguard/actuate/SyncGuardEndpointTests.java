@@ -315,7 +315,7 @@ class SyncGuardEndpointTests {
         LockHandle held = first.engine.acquire(LockRequest.of("order", "1"));
         first.time.advance(Duration.ofSeconds(3));
         held.release();
-        first.engine.forceRelease("order:1", "by ann");
+        first.engine.admin().forceRelease("order:1", "by ann");
 
         LocksDescriptor shown = endpoint(Show.ALWAYS).locks(null, null, null, null, null);
 

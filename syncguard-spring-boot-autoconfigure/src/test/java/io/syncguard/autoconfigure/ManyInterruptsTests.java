@@ -91,7 +91,8 @@ class ManyInterruptsTests {
             assertThat(interrupted.get()).isGreaterThan(INTERRUPTS / 10);
             Awaitility.await()
                     .atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(engine.list(LockQuery.all().startingWith("interrupted:"))
+                    .untilAsserted(() -> assertThat(engine.admin()
+                                    .list(LockQuery.all().startingWith("interrupted:"))
                                     .locks())
                             .isEmpty());
             PoolStatus pool = backend.pool();
@@ -116,7 +117,7 @@ class ManyInterruptsTests {
     private void call(LockEngine engine, Random random, boolean victim) {
         try {
             if (random.nextInt(4) == 0) {
-                engine.lookup(key(0));
+                engine.admin().lookup(key(0));
             } else if (random.nextBoolean()) {
                 new LockTemplate(engine).execute(LockRequest.of(key(0)), lock -> {
                     assertThat(inside.incrementAndGet()).isOne();

@@ -167,7 +167,7 @@ class PropertiesTests {
                 .run(application -> {
                     LockManager locks = application.getBean(LockManager.class);
                     locks.acquire(LockRequest.of("order:1"));
-                    assertThat(locks.lookup("order:1")).hasValueSatisfying(info -> {
+                    assertThat(locks.admin().lookup("order:1")).hasValueSatisfying(info -> {
                         assertThat(info.owner()).isEqualTo("somebody");
                         assertThat(Duration.between(info.acquiredAt(), info.expiresAt()))
                                 .isEqualTo(Duration.ofSeconds(11));
@@ -182,7 +182,7 @@ class PropertiesTests {
                 .run(application -> {
                     LockManager locks = application.getBean(LockManager.class);
                     locks.acquire(LockRequest.of("order:2"));
-                    assertThat(locks.lookup("order:2"))
+                    assertThat(locks.admin().lookup("order:2"))
                             .hasValueSatisfying(info -> assertThat(info.owner())
                                     .startsWith(
                                             "shop@" + ProcessHandle.current().pid()));

@@ -57,8 +57,10 @@ class ScheduledJobRecipeTests {
             two.getBean(ReportJob.class).run();
             assertThat(instances.count("report")).isEqualTo(1);
 
-            LockStatus status =
-                    two.getBean(LockManager.class).status("daily-report").orElseThrow();
+            LockStatus status = two.getBean(LockManager.class)
+                    .admin()
+                    .status("daily-report")
+                    .orElseThrow();
             assertThat(status.holders()).singleElement().satisfies(holder -> {
                 assertThat(holder.owner()).isEqualTo("one");
                 assertThat(Duration.between(holder.since(), holder.expiresAt()))

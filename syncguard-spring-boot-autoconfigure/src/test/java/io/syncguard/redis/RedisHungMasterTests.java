@@ -128,7 +128,7 @@ class RedisHungMasterTests {
         Thread waiter = new Thread(() ->
                 assertThatThrownBy(() -> engine.acquire(LockRequest.of(key).waitTime(Duration.ofMinutes(1)))));
         waiter.start();
-        eventually().until(() -> engine.status(key).orElseThrow().waiters() == 1);
+        eventually().until(() -> engine.admin().status(key).orElseThrow().waiters() == 1);
         freezeMaster();
         stuck.release();
 
@@ -137,7 +137,7 @@ class RedisHungMasterTests {
 
         Awaitility.await()
                 .atMost(TIMEOUT.dividedBy(2))
-                .until(() -> engine.status(key).orElseThrow().waiters() == 0);
+                .until(() -> engine.admin().status(key).orElseThrow().waiters() == 0);
     }
 
     private void freezeMaster() {
