@@ -45,15 +45,6 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     private final HiddenKeys hiddenKeys;
     private final LockLists lists;
 
-    /** The same, and hashes of keys differ between processes. */
-    public SyncGuardEndpoint(
-            Map<String, LockEngine> managers,
-            Supplier<@Nullable LeaderElection> election,
-            EventJournal journal,
-            Show showValues) {
-        this(managers, election, journal, showValues, null);
-    }
-
     /**
      * @param managers by the names of their beans, the primary one first
      * @param election in which this process may take part

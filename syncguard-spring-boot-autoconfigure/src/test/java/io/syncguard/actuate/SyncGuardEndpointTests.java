@@ -239,7 +239,8 @@ class SyncGuardEndpointTests {
         first.backend.blockingSessions =
                 List.of(new BlockingSession(7, "orders", "ann", "active", NOW, "SELECT 'ann'", List.of(8)));
         SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
-        SyncGuardEndpointWebExtension web = new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of());
+        SyncGuardEndpointWebExtension web =
+                new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of(), headers -> {});
         String hash = onlyKey(endpoint);
 
         assertThat(endpoint.lock(hash, null).key()).isEqualTo(hash);
@@ -473,7 +474,7 @@ class SyncGuardEndpointTests {
             EngineFixture.eventually().until(() -> election.isLeader("settlement"));
 
             Map<String, LocksDescriptor.Election> shown = new SyncGuardEndpoint(
-                            managers(), () -> election, journal, Show.NEVER)
+                            managers(), () -> election, journal, Show.NEVER, null)
                     .locks(null, null, null, null, null)
                     .elections();
 
@@ -611,7 +612,7 @@ class SyncGuardEndpointTests {
     }
 
     private SyncGuardEndpoint endpoint(Show show) {
-        return new SyncGuardEndpoint(managers(), () -> null, journal, show);
+        return new SyncGuardEndpoint(managers(), () -> null, journal, show, null);
     }
 
     private SyncGuardEndpoint endpoint(Show show, String secret) {
@@ -626,7 +627,7 @@ class SyncGuardEndpointTests {
     }
 
     private SyncGuardEndpointWebExtension web(Show show, String... roles) {
-        return new SyncGuardEndpointWebExtension(endpoint(show), show, Set.of(roles));
+        return new SyncGuardEndpointWebExtension(endpoint(show), show, Set.of(roles), headers -> {});
     }
 
     private record User(String name, String role) implements SecurityContext {

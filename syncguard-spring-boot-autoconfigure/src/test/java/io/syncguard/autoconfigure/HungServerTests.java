@@ -269,7 +269,9 @@ class HungServerTests {
                         Duration.ZERO,
                         Duration.ofHours(1),
                         Duration.ofHours(1),
-                        Duration.ZERO),
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        Map.of()),
                 TransactionBoundary.NONE,
                 List.of());
         if (moment.isConnected()) {

@@ -21,6 +21,7 @@ import io.syncguard.testing.ServerProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -62,7 +63,9 @@ class ManyInterruptsTests {
                                 Duration.ofMillis(200),
                                 Duration.ofHours(1),
                                 Duration.ofHours(1),
-                                Duration.ZERO),
+                                Duration.ZERO,
+                                Duration.ZERO,
+                                Map.of()),
                         TransactionBoundary.NONE,
                         List.of())) {
             proxy.delayAnswers(ANSWER);

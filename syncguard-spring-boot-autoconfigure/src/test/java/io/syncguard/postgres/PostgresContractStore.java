@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ContractStore;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.DocumentedRights;
@@ -110,7 +111,13 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
                 dataSource,
                 wakeUps,
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, Duration.ofSeconds(5), WAITER_TTL, Duration.ZERO, false, batching),
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        batching,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }
 

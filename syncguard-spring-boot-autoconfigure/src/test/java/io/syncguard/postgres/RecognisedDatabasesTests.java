@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.ManualTime;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -105,7 +106,8 @@ class RecognisedDatabasesTests {
                                         PostgresSettings.WAITER_TTL,
                                         Duration.ZERO,
                                         false,
-                                        PostgresBatching.OFF),
+                                        PostgresBatching.OFF,
+                                        FenceSettings.from(FenceSource.COUNTER)),
                                 () -> {})
                         .pins();
                 application.createStatement().execute("SET " + setting);

@@ -25,6 +25,7 @@ import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
@@ -60,7 +61,9 @@ class RedisHungMasterTests {
                     Duration.ZERO,
                     Duration.ofHours(1),
                     Duration.ofHours(1),
-                    Duration.ZERO),
+                    Duration.ZERO,
+                    Duration.ZERO,
+                    Map.of()),
             TransactionBoundary.NONE,
             List.of(new LockListener() {
                 @Override
