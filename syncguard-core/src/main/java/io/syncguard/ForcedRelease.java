@@ -3,7 +3,7 @@ package io.syncguard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@linkplain LockManager#forceRelease forced release} did. Immutable.
+ * What a {@linkplain LockAdmin#forceRelease forced release} did. Immutable.
  *
  * @param key the normalised key
  * @param released how many live leases it has ended

@@ -2,7 +2,6 @@ package io.syncguard;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -32,47 +31,6 @@ public interface LockManager {
     LockHandle acquire(LockRequest request);
 
     /**
-     * Acquires the lock of the first request, as {@link #acquire} does, and along with it those of the next ones, as
-     * far as they are free: one attempt for each, in one request to the store where it can do that. The first of them
-     * that is not free ends it, so that nobody holds a lock behind one that it waits for. Acquire the others after
-     * that, in the same order.
-     *
-     * @param requests in the order in which everybody acquires these keys, so that no two callers wait for each other
-     * @return the handles of the first requests, in their order; at least one, unless there are no requests
-     * @throws LockException as {@link #acquire}; none of the locks is held then
-     */
-    default List<LockHandle> acquireTogether(List<LockRequest> requests) {
-        return requests.isEmpty() ? List.of() : List.of(acquire(requests.get(0)));
-    }
-
-    /**
-     * {@link LockHandle#close Closes} handles in reverse order, in one request to the store where it can do that.
-     *
-     * @throws RuntimeException the failure of the first handle that could not be closed, after all others were closed,
-     *     with their failures suppressed
-     */
-    default void closeAll(List<? extends LockHandle> handles) {
-        Throwable failure = null;
-        for (int i = handles.size() - 1; i >= 0; i--) {
-            try {
-                handles.get(i).close();
-            } catch (RuntimeException | Error ex) {
-                if (failure == null) {
-                    failure = ex;
-                } else if (failure != ex) {
-                    failure.addSuppressed(ex);
-                }
-            }
-        }
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        if (failure != null) {
-            throw (RuntimeException) failure;
-        }
-    }
-
-    /**
      * Acquires the lock with exactly one attempt, whatever the wait time of the request. It does not queue, and does
      * not pass those who wait.
      *
@@ -82,65 +40,11 @@ public interface LockManager {
     @Nullable
     LockHandle tryAcquire(LockRequest request);
 
-    /** What the store of the locks is. No I/O. */
-    BackendInfo backend();
-
     /** Whether the server knows a live lease of the key. It may be over when the answer arrives. */
     boolean isLocked(String key);
 
-    /** The live lease of the key, for diagnostics. */
-    Optional<LockInfo> lookup(String key);
-
-    /** All live leases of the key, for diagnostics. */
-    List<LockInfo> holders(String key);
-
-    /** The live lease with this lock id, for diagnostics. */
-    Optional<LockInfo> lookupById(String lockId);
-
-    /**
-     * All live leases of the key with their lock ids, for debugging by hand. Do not log them.
-     *
-     * @see #holders
-     */
-    List<RawLockInfo> debugLookup(String key);
-
-    /**
-     * The live lease with this lock id and its key, for debugging by hand.
-     *
-     * @see #lookupById
-     */
-    Optional<RawLockInfo> debugLookupById(String lockId);
-
-    /**
-     * A page of all keys that are locked or waited for, by any process, with their holders and queues. For operators:
-     * the time it takes grows with the number of locks; on Redis with the number of all keys of the server, of which a
-     * million take about a second.
-     */
-    LockPage list(LockQuery query);
-
-    /** Who holds the key and who waits for it; empty if nobody does. For operators. */
-    Optional<LockStatus> status(String key);
-
-    /**
-     * Ends all leases of the key, whoever holds it, and lets those who wait for it go on. A holder detects the loss at
-     * its next heartbeat, or without one at its deadline: until then two may work. For operators, when a holder hangs.
-     *
-     * <p>A lease under which a transaction commits for more than half a second remains, see {@link
-     * ForcedRelease#remaining}. The next fence of the key is drawn, so that every later one is larger, too.
-     *
-     * @param reason who and why: for the log, and for {@link LockListener#forceReleased}
-     */
-    ForcedRelease forceRelease(String key, String reason);
-
-    /** The same without a reason. */
-    default ForcedRelease forceRelease(String key) {
-        return forceRelease(key, "no reason was given");
-    }
-
     /** Whether the server knows a live lease with this lock id. */
-    default boolean owns(String lockId) {
-        return lookupById(lockId).isPresent();
-    }
+    boolean owns(String lockId);
 
     /**
      * Releases by lock id alone: for a process that received the lock id from another. A handle of this process is
@@ -170,6 +74,12 @@ public interface LockManager {
     default LockManager current() {
         return this;
     }
+
+    /**
+     * What operators see of these locks, and may do to them. That of a {@link #routing routing} manager passes each
+     * call to the manager which is current then.
+     */
+    LockAdmin admin();
 
     /**
      * A manager that passes each call to another one: for applications whose tenants have stores of their own. Locks of

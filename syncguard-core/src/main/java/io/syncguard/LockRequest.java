@@ -1,6 +1,8 @@
 package io.syncguard;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,66 +16,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An operator may replace its times and reactions: the properties {@code syncguard.locks.<name>.*} beat what the
  * code says, as they beat the annotation.
- *
- * @param name the bounded name under which meters count it, {@value #UNNAMED} unless given; the key only
- *     if there are few keys
- * @param key what is protected: see {@link LockLimits#key}; without the text of an object that has no
- *     {@code toString()}, such as {@code shop.Order@49cb5030}
- * @param mode whether the lock excludes all others of the key
- * @param ttl how long a lease lives without an extension; {@code null} for {@code syncguard.ttl}
- * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for
- *     {@code syncguard.wait-time}
- * @param heartbeat whether the lease is extended while it is held
- * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
- * @param onLost how a body that runs under the lock learns that it was lost
- * @param holdAtLeast the key stays locked for at least this long after the grant, even if it is released earlier; for a
- *     nested request after it joined, if that ends later
- * @param holdAtMost how long after the grant the lock is lost, however long its body runs; {@code null} for no limit
- * @param commitGuard whether transactions of the body commit only while the lock is held
- * @param owner the label that lookups show, for people: see {@link LockLimits#owner}; {@code null} for
- *     {@code syncguard.owner}
- * @param exactWaitTime whether {@code syncguard.locks.<name>.wait-time} leaves the wait time as it is
  */
-public record LockRequest(
-        String name,
-        String key,
-        LockMode mode,
-        @Nullable Duration ttl,
-        @Nullable Duration waitTime,
-        boolean heartbeat,
-        @Nullable Duration heartbeatInterval,
-        OnLost onLost,
-        Duration holdAtLeast,
-        @Nullable Duration holdAtMost,
-        CommitGuard commitGuard,
-        @Nullable String owner,
-        boolean exactWaitTime) {
+public final class LockRequest {
 
     /** The name of a request that was given none. */
     public static final String UNNAMED = "unnamed";
 
-    public LockRequest {
-        LockLimits.given("name", name);
-        LockLimits.given("mode", mode);
-        LockLimits.given("reaction to a loss", onLost);
-        LockLimits.given("commit guard", commitGuard);
-        key = LockLimits.requestedKey(key);
-        if (ttl != null) {
-            LockLimits.ttl(ttl);
-        }
-        if (waitTime != null) {
-            LockLimits.time("wait time", waitTime);
-        }
-        if (heartbeatInterval != null) {
-            LockLimits.heartbeat(heartbeatInterval, ttl == null ? LockLimits.MAX_DURATION : ttl);
-        }
-        LockLimits.time("time to hold at least", holdAtLeast);
-        if (holdAtMost != null) {
-            LockLimits.holdAtMost(holdAtMost, holdAtLeast);
-        }
-        if (owner != null) {
-            owner = LockLimits.owner(owner);
-        }
+    private final Values values;
+
+    /** @param values that nobody changes from now on */
+    private LockRequest(Values values) {
+        values.check();
+        this.values = values;
     }
 
     /**
@@ -94,20 +48,7 @@ public record LockRequest(
 
     /** A request for the whole key, which is not counted under a name, with all defaults. */
     public static LockRequest of(String key) {
-        return new LockRequest(
-                UNNAMED,
-                key,
-                LockMode.EXCLUSIVE,
-                null,
-                null,
-                true,
-                null,
-                OnLost.INTERRUPT,
-                Duration.ZERO,
-                null,
-                CommitGuard.DEFAULT,
-                null,
-                false);
+        return new LockRequest(new Values(key));
     }
 
     /** The same under a name for the meters: one of few, never made from data. It does not change the key. */
@@ -197,74 +138,191 @@ public record LockRequest(
         return with(copy -> copy.owner = owner);
     }
 
+    /** The bounded name under which meters count it, {@value #UNNAMED} unless given. */
+    public String name() {
+        return values.name;
+    }
+
+    /**
+     * What is protected: see {@link LockLimits#key}; without the text of an object that has no {@code toString()}, such
+     * as {@code shop.Order@49cb5030}.
+     */
+    public String key() {
+        return values.key;
+    }
+
+    /** Whether the lock excludes all others of the key. */
+    public LockMode mode() {
+        return values.mode;
+    }
+
+    /** How long a lease lives without an extension; {@code null} for {@code syncguard.ttl}. */
+    public @Nullable Duration ttl() {
+        return values.ttl;
+    }
+
+    /**
+     * How long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}.
+     */
+    public @Nullable Duration waitTime() {
+        return values.waitTime;
+    }
+
+    /** Whether {@code syncguard.locks.<name>.wait-time} leaves the wait time as it is. */
+    public boolean exactWaitTime() {
+        return values.exactWaitTime;
+    }
+
+    /** Whether the lease is extended while it is held. */
+    public boolean heartbeat() {
+        return values.heartbeat;
+    }
+
+    /** How often, at most a third of the ttl; {@code null} for every third of the ttl. */
+    public @Nullable Duration heartbeatInterval() {
+        return values.heartbeatInterval;
+    }
+
+    /** How a body that runs under the lock learns that it was lost. */
+    public OnLost onLost() {
+        return values.onLost;
+    }
+
+    /**
+     * The key stays locked for at least this long after the grant, even if it is released earlier; for a nested request
+     * after it joined, if that ends later.
+     */
+    public Duration holdAtLeast() {
+        return values.holdAtLeast;
+    }
+
+    /** How long after the grant the lock is lost, however long its body runs; {@code null} for no limit. */
+    public @Nullable Duration holdAtMost() {
+        return values.holdAtMost;
+    }
+
+    /** Whether transactions of the body commit only while the lock is held. */
+    public CommitGuard commitGuard() {
+        return values.commitGuard;
+    }
+
+    /** The label that lookups show, for people: see {@link LockLimits#owner}; {@code null} for {@code syncguard.owner}. */
+    public @Nullable String owner() {
+        return values.owner;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LockRequest request && values.all().equals(request.values.all());
+    }
+
+    @Override
+    public int hashCode() {
+        return values.all().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "LockRequest" + OneLine.of(values.all().toString());
+    }
+
     /** The same with these settings, where they say something. */
     LockRequest with(LockSettings settings) {
         return with(copy -> {
-            copy.ttl = settings.ttl() == null ? ttl : settings.ttl();
-            copy.waitTime = settings.waitTime() == null || exactWaitTime ? waitTime : settings.waitTime();
+            copy.ttl = settings.ttl() == null ? ttl() : settings.ttl();
+            copy.waitTime = settings.waitTime() == null || exactWaitTime() ? waitTime() : settings.waitTime();
             copy.heartbeat = settings.heartbeatOf(this);
             copy.heartbeatInterval = settings.heartbeatIntervalOf(this);
-            copy.onLost = Objects.requireNonNullElse(settings.onLost(), onLost);
-            copy.holdAtLeast = Objects.requireNonNullElse(settings.holdAtLeast(), holdAtLeast);
-            copy.holdAtMost = settings.holdAtMost() == null ? holdAtMost : settings.holdAtMost();
-            copy.commitGuard = Objects.requireNonNullElse(settings.commitGuard(), commitGuard);
+            copy.onLost = Objects.requireNonNullElse(settings.onLost(), onLost());
+            copy.holdAtLeast = Objects.requireNonNullElse(settings.holdAtLeast(), holdAtLeast());
+            copy.holdAtMost = settings.holdAtMost() == null ? holdAtMost() : settings.holdAtMost();
+            copy.commitGuard = Objects.requireNonNullElse(settings.commitGuard(), commitGuard());
         });
     }
 
-    private LockRequest with(Consumer<Copy> change) {
-        Copy copy = new Copy(this);
+    private LockRequest with(Consumer<Values> change) {
+        Values copy = new Values(values);
         change.accept(copy);
-        return copy.request();
+        return new LockRequest(copy);
     }
 
-    /** A request while one of its values is changed. */
-    private static final class Copy {
+    /** The values of a request, changed only before the request has them. */
+    private static final class Values {
 
-        private String name;
+        private String name = UNNAMED;
         private String key;
-        private LockMode mode;
+        private LockMode mode = LockMode.EXCLUSIVE;
         private @Nullable Duration ttl;
         private @Nullable Duration waitTime;
-        private boolean heartbeat;
-        private @Nullable Duration heartbeatInterval;
-        private OnLost onLost;
-        private Duration holdAtLeast;
-        private @Nullable Duration holdAtMost;
-        private CommitGuard commitGuard;
-        private @Nullable String owner;
         private boolean exactWaitTime;
+        private boolean heartbeat = true;
+        private @Nullable Duration heartbeatInterval;
+        private OnLost onLost = OnLost.INTERRUPT;
+        private Duration holdAtLeast = Duration.ZERO;
+        private @Nullable Duration holdAtMost;
+        private CommitGuard commitGuard = CommitGuard.DEFAULT;
+        private @Nullable String owner;
 
-        private Copy(LockRequest request) {
-            this.name = request.name;
-            this.key = request.key;
-            this.mode = request.mode;
-            this.ttl = request.ttl;
-            this.waitTime = request.waitTime;
-            this.heartbeat = request.heartbeat;
-            this.heartbeatInterval = request.heartbeatInterval;
-            this.onLost = request.onLost;
-            this.holdAtLeast = request.holdAtLeast;
-            this.holdAtMost = request.holdAtMost;
-            this.commitGuard = request.commitGuard;
-            this.owner = request.owner;
-            this.exactWaitTime = request.exactWaitTime;
+        private Values(String key) {
+            this.key = key;
         }
 
-        private LockRequest request() {
-            return new LockRequest(
-                    name,
-                    key,
-                    mode,
-                    ttl,
-                    waitTime,
-                    heartbeat,
-                    heartbeatInterval,
-                    onLost,
-                    holdAtLeast,
-                    holdAtMost,
-                    commitGuard,
-                    owner,
-                    exactWaitTime);
+        private Values(Values values) {
+            this.name = values.name;
+            this.key = values.key;
+            this.mode = values.mode;
+            this.ttl = values.ttl;
+            this.waitTime = values.waitTime;
+            this.exactWaitTime = values.exactWaitTime;
+            this.heartbeat = values.heartbeat;
+            this.heartbeatInterval = values.heartbeatInterval;
+            this.onLost = values.onLost;
+            this.holdAtLeast = values.holdAtLeast;
+            this.holdAtMost = values.holdAtMost;
+            this.commitGuard = values.commitGuard;
+            this.owner = values.owner;
+        }
+
+        private void check() {
+            LockLimits.given("name", name);
+            LockLimits.given("mode", mode);
+            LockLimits.given("reaction to a loss", onLost);
+            LockLimits.given("commit guard", commitGuard);
+            key = LockLimits.requestedKey(key);
+            if (ttl != null) {
+                LockLimits.ttl(ttl);
+            }
+            if (waitTime != null) {
+                LockLimits.time("wait time", waitTime);
+            }
+            if (heartbeatInterval != null) {
+                LockLimits.heartbeat(heartbeatInterval, ttl == null ? LockLimits.MAX_DURATION : ttl);
+            }
+            LockLimits.time("time to hold at least", holdAtLeast);
+            if (holdAtMost != null) {
+                LockLimits.holdAtMost(holdAtMost, holdAtLeast);
+            }
+            if (owner != null) {
+                owner = LockLimits.owner(owner);
+            }
+        }
+
+        private Map<String, @Nullable Object> all() {
+            Map<String, @Nullable Object> all = new LinkedHashMap<>();
+            all.put("name", name);
+            all.put("key", key);
+            all.put("mode", mode);
+            all.put("ttl", ttl);
+            all.put("waitTime", waitTime);
+            all.put("exactWaitTime", exactWaitTime);
+            all.put("heartbeat", heartbeat);
+            all.put("heartbeatInterval", heartbeatInterval);
+            all.put("onLost", onLost);
+            all.put("holdAtLeast", holdAtLeast);
+            all.put("holdAtMost", holdAtMost);
+            all.put("commitGuard", commitGuard);
+            all.put("owner", owner);
+            return all;
         }
     }
 }

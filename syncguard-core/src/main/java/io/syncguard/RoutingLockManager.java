@@ -2,7 +2,6 @@ package io.syncguard;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -37,11 +36,6 @@ final class RoutingLockManager implements LockManager {
     }
 
     @Override
-    public List<LockHandle> acquireTogether(List<LockRequest> requests) {
-        return current().acquireTogether(requests);
-    }
-
-    @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
         return current().tryAcquire(request);
     }
@@ -49,51 +43,6 @@ final class RoutingLockManager implements LockManager {
     @Override
     public boolean isLocked(String key) {
         return current().isLocked(key);
-    }
-
-    @Override
-    public Optional<LockInfo> lookup(String key) {
-        return current().lookup(key);
-    }
-
-    @Override
-    public List<LockInfo> holders(String key) {
-        return current().holders(key);
-    }
-
-    @Override
-    public Optional<LockInfo> lookupById(String lockId) {
-        return current().lookupById(lockId);
-    }
-
-    @Override
-    public List<RawLockInfo> debugLookup(String key) {
-        return current().debugLookup(key);
-    }
-
-    @Override
-    public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return current().debugLookupById(lockId);
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return current().list(query);
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return current().status(key);
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key, String reason) {
-        return current().forceRelease(key, reason);
-    }
-
-    @Override
-    public BackendInfo backend() {
-        return current().backend();
     }
 
     @Override
@@ -109,6 +58,11 @@ final class RoutingLockManager implements LockManager {
     @Override
     public Optional<Instant> extend(String lockId, Duration ttl) {
         return current().extend(lockId, ttl);
+    }
+
+    @Override
+    public LockAdmin admin() {
+        return new RoutingLockAdmin(this);
     }
 
     private LockManager supplied() {

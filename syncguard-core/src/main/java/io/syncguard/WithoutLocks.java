@@ -23,53 +23,8 @@ final class WithoutLocks implements LockManager {
     }
 
     @Override
-    public BackendInfo backend() {
-        return new BackendInfo("none", false, BackendInfo.Clock.PROCESS);
-    }
-
-    @Override
     public boolean isLocked(String key) {
         return false;
-    }
-
-    @Override
-    public Optional<LockInfo> lookup(String key) {
-        return Optional.empty();
-    }
-
-    @Override
-    public List<LockInfo> holders(String key) {
-        return List.of();
-    }
-
-    @Override
-    public Optional<LockInfo> lookupById(String lockId) {
-        return Optional.empty();
-    }
-
-    @Override
-    public List<RawLockInfo> debugLookup(String key) {
-        return List.of();
-    }
-
-    @Override
-    public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return Optional.empty();
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return new LockPage(List.of(), null);
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return Optional.empty();
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key, String reason) {
-        return new ForcedRelease(LockLimits.key(key), 0, 0, null);
     }
 
     @Override
@@ -85,5 +40,53 @@ final class WithoutLocks implements LockManager {
     @Override
     public Optional<Instant> extend(String lockId, Duration ttl) {
         return Optional.empty();
+    }
+
+    @Override
+    public LockAdmin admin() {
+        return new NothingToSee();
+    }
+
+    private static final class NothingToSee implements LockAdmin {
+
+        @Override
+        public BackendInfo backend() {
+            return new BackendInfo("none", false, BackendInfo.Clock.PROCESS);
+        }
+
+        @Override
+        public List<LockInfo> holders(String key) {
+            return List.of();
+        }
+
+        @Override
+        public Optional<LockInfo> lookupById(String lockId) {
+            return Optional.empty();
+        }
+
+        @Override
+        public List<RawLockInfo> debugLookup(String key) {
+            return List.of();
+        }
+
+        @Override
+        public Optional<RawLockInfo> debugLookupById(String lockId) {
+            return Optional.empty();
+        }
+
+        @Override
+        public LockPage list(LockQuery query) {
+            return new LockPage(List.of(), null);
+        }
+
+        @Override
+        public Optional<LockStatus> status(String key) {
+            return Optional.empty();
+        }
+
+        @Override
+        public ForcedRelease forceRelease(String key, String reason) {
+            return new ForcedRelease(LockLimits.key(key), 0, 0, null);
+        }
     }
 }

@@ -1,11 +1,16 @@
 package io.syncguard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Which manager is current, and which answers are mistakes of the supplier. */
 class RoutingLockManagerTests {
@@ -65,13 +70,39 @@ class RoutingLockManagerTests {
 
     @Test
     void handles_are_closed_without_asking_the_supplier() {
-        List<LockHandle> handles = routing.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
+        JointLocks together = JointLocks.of(routing);
+        List<LockHandle> handles = together.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
         supplied.set(null);
 
-        routing.closeAll(handles);
+        together.closeAll(handles);
 
         assertThat(handles).isNotEmpty().extracting(LockHandle::state).containsOnly(LockHandle.State.RELEASED);
-        assertThat(LockManager.withoutLocks().acquireTogether(List.of())).isEmpty();
+        assertThat(together.acquireTogether(List.of())).isEmpty();
+    }
+
+    static Stream<Consumer<LockAdmin>> operations() {
+        return Stream.of(
+                LockAdmin::backend,
+                admin -> admin.lookup("order:42"),
+                admin -> admin.holders("order:42"),
+                admin -> admin.lookupById("AAAAAAAAAAAAAAAAAAAAAA"),
+                admin -> admin.debugLookup("order:42"),
+                admin -> admin.debugLookupById("AAAAAAAAAAAAAAAAAAAAAA"),
+                admin -> admin.list(LockQuery.all()),
+                admin -> admin.status("order:42"),
+                admin -> admin.forceRelease("order:42"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("operations")
+    void an_admin_asks_the_manager_of_the_moment(Consumer<LockAdmin> operation) {
+        supplied.set(null);
+        LockAdmin admin = routing.admin();
+        assertThatThrownBy(() -> operation.accept(admin))
+                .hasMessageContaining("The supplier of LockManager.routing returned null");
+
+        supplied.set(north);
+        assertThatNoException().isThrownBy(() -> operation.accept(admin));
     }
 
     @Test

@@ -65,10 +65,10 @@ class WithoutLocksTests {
         LockHandle lock = manager.acquire(LockRequest.of("order:42"));
 
         assertThat(manager.isLocked("order:42")).isFalse();
-        assertThat(manager.status("order:42")).isEmpty();
-        assertThat(manager.list(LockQuery.all()).locks()).isEmpty();
+        assertThat(manager.admin().status("order:42")).isEmpty();
+        assertThat(manager.admin().list(LockQuery.all()).locks()).isEmpty();
         assertThat(manager.owns(LockLimits.lockId(lock.lockId()))).isFalse();
-        assertThat(manager.forceRelease("order:42").released()).isZero();
+        assertThat(manager.admin().forceRelease("order:42").released()).isZero();
         assertThat(manager.release(lock.lockId())).isFalse();
         assertThat(manager.extend(lock.lockId(), Duration.ofSeconds(1))).isEmpty();
         assertThat(lock.isHeld()).isTrue();
@@ -83,7 +83,7 @@ class WithoutLocksTests {
 
     @Test
     void it_promises_no_fences() {
-        assertThat(LockManager.withoutLocks().backend())
+        assertThat(LockManager.withoutLocks().admin().backend())
                 .isEqualTo(new BackendInfo("none", false, BackendInfo.Clock.PROCESS));
     }
 }

@@ -1,6 +1,6 @@
 package io.syncguard.sample;
 
-import io.syncguard.LockManager;
+import io.syncguard.LockAdmin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
@@ -11,9 +11,9 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 final class LockController {
 
-    private final LockManager locks;
+    private final LockAdmin locks;
 
-    LockController(LockManager locks) {
+    LockController(LockAdmin locks) {
         this.locks = locks;
     }
 

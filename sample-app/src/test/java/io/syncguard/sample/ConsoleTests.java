@@ -153,7 +153,7 @@ class ConsoleTests {
             queue.add(threads.submit(() -> locks.acquire(request("order:42", owner))));
             int length = queue.size();
             await().atMost(Duration.ofSeconds(20))
-                    .until(() -> locks.status("order:42").orElseThrow().waiters() == length);
+                    .until(() -> locks.admin().status("order:42").orElseThrow().waiters() == length);
         }
 
         browser.awaitText("[data-lock='order:42'] .q", "3 waiting");
@@ -235,7 +235,7 @@ class ConsoleTests {
 
     @Test
     void aReleaseByForceThatFindsNothingIsNoProblem() {
-        locks.forceRelease("nobody:1", "by ann");
+        locks.admin().forceRelease("nobody:1", "by ann");
 
         browser.awaitText("[data-event=NOT_HELD]", "nobody:1");
         assertThat(browser.textsOf("[data-event=NOT_HELD] .badge")).containsExactly("not held");
@@ -258,7 +258,7 @@ class ConsoleTests {
     @Test
     void problemsStandBeforeOtherEvents() {
         hold("refund:1", "refunds@4711@berlin");
-        locks.forceRelease("refund:1", "a test");
+        locks.admin().forceRelease("refund:1", "a test");
         hold("refund:2", "refunds@4711@berlin").release();
 
         browser.awaitText("[data-event=RELEASED]", "refund:2");
@@ -466,7 +466,7 @@ class ConsoleTests {
                 "--spring.datasource.url=" + postgres.getJdbcUrl(),
                 "--spring.datasource.username=postgres"))) {
             await().atMost(WAIT)
-                    .until(() -> locks.holders("leader:settlement").stream()
+                    .until(() -> locks.admin().holders("leader:settlement").stream()
                             .anyMatch(leader -> leader.owner().equals("orders@815@hamburg")));
             browser.awaitText("[data-election=settlement] .leader", "orders@815@hamburg");
             browser.awaitText("[data-election=settlement] .leader", "fence ");
@@ -495,11 +495,11 @@ class ConsoleTests {
 
     /** Returns when the caller has its queue entry. */
     private Future<LockHandle> waitFor(String key, LockRequest request) {
-        int before = locks.status(key).map(LockStatus::waiters).orElse(0);
+        int before = locks.admin().status(key).map(LockStatus::waiters).orElse(0);
         Future<LockHandle> waits = threads.submit(() -> locks.acquire(request));
         waiting.add(waits);
         await().atMost(Duration.ofSeconds(20))
-                .until(() -> locks.status(key).orElseThrow().waiters() > before);
+                .until(() -> locks.admin().status(key).orElseThrow().waiters() > before);
         return waits;
     }
 

@@ -56,17 +56,6 @@ public record EngineSettings(
         }
     }
 
-    /** Without leak detection, and without settings for single names. */
-    public EngineSettings(
-            String owner,
-            Duration ttl,
-            Duration waitTime,
-            Duration firstRetry,
-            Duration longestRetry,
-            Duration shutdownTimeout) {
-        this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, Duration.ZERO, Map.of());
-    }
-
     private static void check(String property, Duration value, BiFunction<String, Duration, Duration> limits) {
         try {
             limits.apply(property, value);
@@ -83,7 +72,9 @@ public record EngineSettings(
                 Duration.ofSeconds(5),
                 Duration.ofMillis(20),
                 Duration.ofMillis(500),
-                Duration.ofSeconds(10));
+                Duration.ofSeconds(10),
+                Duration.ZERO,
+                Map.of());
     }
 
     /** The request with the settings of its name. Every request of the application passes here, and only here. */

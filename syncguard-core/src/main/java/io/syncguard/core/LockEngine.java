@@ -1,23 +1,17 @@
 package io.syncguard.core;
 
-import io.syncguard.BackendInfo;
-import io.syncguard.ForcedRelease;
+import io.syncguard.JointLocks;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockHandle;
-import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
-import io.syncguard.LockPage;
-import io.syncguard.LockQuery;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
-import io.syncguard.LockStatus;
-import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.Hashes;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. All but
  * some of the dispatcher are made with the engine.
  */
-public final class LockEngine implements LockManager, AutoCloseable {
+public final class LockEngine implements LockManager, JointLocks, AutoCloseable {
 
     private final LockBackend backend;
     private final EngineSettings settings;
@@ -49,11 +43,11 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final LeaseRenewer renewer;
     private final BackgroundReleaser backgroundReleaser;
     private final LockReleaser releaser;
-    private final ForcedReleaser forcedReleaser;
     private final HandleJoiner joiner;
     private final WaiterRegistry waiters;
     private final Acquirer acquirer;
     private final LeaseHandles handles;
+    private final LockAdmin admin;
     private final EngineDiagnostics diagnostics;
 
     /** Written by the thread that starts or stops the application, read by all. */
@@ -100,7 +94,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, time);
         this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
-        this.forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher, time);
+        this.admin = new StoreAdmin(backend, new ForcedReleaser(backend, monitor, dispatcher, time));
         EngineParts parts = new EngineParts(
                 backend, time, transactions, new TransactionThreads(), dispatcher, monitor, renewer, releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
@@ -124,7 +118,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     public List<LockHandle> acquireTogether(List<LockRequest> requests) {
         List<LockRequest> together = together(LockLimits.given("list of requests", requests));
         if (together.size() < 2) {
-            return LockManager.super.acquireTogether(requests);
+            return requests.isEmpty() ? List.of() : List.of(acquire(requests.get(0)));
         }
         together.forEach(transactions::requireGuard);
         try {
@@ -143,7 +137,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             handles.releaseTogether(ended);
         }
         // Reports the losses, and releases what was left out.
-        LockManager.super.closeAll(ended);
+        JointLocks.super.closeAll(ended);
     }
 
     @Override
@@ -159,38 +153,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     @Override
-    public BackendInfo backend() {
-        return backend.info();
-    }
-
-    @Override
     public boolean isLocked(String key) {
         return backend.isLocked(LockLimits.key(key));
     }
 
     @Override
-    public Optional<LockInfo> lookup(String key) {
-        return holders(key).stream().findFirst();
-    }
-
-    @Override
-    public List<LockInfo> holders(String key) {
-        return debugLookup(key).stream().map(Hashes::shown).toList();
-    }
-
-    @Override
-    public Optional<LockInfo> lookupById(String lockId) {
-        return debugLookupById(lockId).map(Hashes::shown);
-    }
-
-    @Override
-    public List<RawLockInfo> debugLookup(String key) {
-        return backend.lookup(LockLimits.key(key));
-    }
-
-    @Override
-    public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return backend.lookupById(LockLimits.lockId(lockId));
+    public boolean owns(String lockId) {
+        return backend.lookupById(LockLimits.lockId(lockId)).isPresent();
     }
 
     @Override
@@ -210,18 +179,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     @Override
-    public LockPage list(LockQuery query) {
-        return backend.list(LockLimits.given("query", query));
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return backend.status(LockLimits.key(key));
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key, String reason) {
-        return forcedReleaser.release(LockLimits.key(key), reason);
+    public LockAdmin admin() {
+        return admin;
     }
 
     /** What operators see of this engine, beyond what applications need. */

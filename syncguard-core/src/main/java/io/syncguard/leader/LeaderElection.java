@@ -172,7 +172,7 @@ public final class LeaderElection implements AutoCloseable {
      */
     public Optional<LockInfo> leader(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));
-        return (member == null ? defaultLocks() : member.locks()).lookup(LeaderMember.key(name));
+        return (member == null ? defaultLocks() : member.locks()).admin().lookup(LeaderMember.key(name));
     }
 
     /**

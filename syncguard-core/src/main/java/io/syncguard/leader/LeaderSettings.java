@@ -14,18 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * LeaderSettings.of(Duration.ofSeconds(15)).fenceRotation(Duration.ZERO)
  * }</pre>
- *
- * @param ttl how long the leader leads without an extension. After a crash the next leader is elected one second later.
- *     A longer pause of the process ends its leadership
- * @param heartbeat how often the lease is extended: at most every third of the ttl
- * @param fenceRotation how often an extension takes the next fence: at most half of the ttl, zero for never
- * @param owner the label of the leader, for people; {@code null} for that of the process
  */
-public record LeaderSettings(
-        Duration ttl,
-        Duration heartbeat,
-        Duration fenceRotation,
-        @Nullable String owner) {
+public final class LeaderSettings {
 
     /**
      * Fifteen seconds: after a crash the next leader is elected within 16 s, and a leader survives pauses of up to ten
@@ -33,21 +23,10 @@ public record LeaderSettings(
      */
     public static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
 
-    public LeaderSettings {
-        LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
-        // A failed rotation must be tried again before the lease can end.
-        if (LockLimits.given("fence rotation", fenceRotation).isNegative()
-                || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "fence rotation is " + MessageText.of(fenceRotation) + ", but has to be at most "
-                            + MessageText.of(ttl.dividedBy(2).truncatedTo(ChronoUnit.MILLIS)) + ", half of the ttl ("
-                            + MessageText.of(ttl)
-                            + "). Zero turns it off");
-        }
-        if (owner != null) {
-            owner = LockLimits.owner(owner);
-        }
+    private final Values values;
+
+    private LeaderSettings(Values values) {
+        this.values = values;
     }
 
     /** The defaults of {@code syncguard.leader.*}. */
@@ -58,23 +37,86 @@ public record LeaderSettings(
     /** With a heartbeat and a new fence every third of the ttl. */
     public static LeaderSettings of(Duration ttl) {
         Duration third = LockLimits.ttl(ttl).dividedBy(3);
-        return new LeaderSettings(ttl, third, third, null);
+        return new LeaderSettings(new Values(ttl, third, third, null));
     }
 
     public LeaderSettings heartbeat(Duration interval) {
-        return new LeaderSettings(ttl, interval, fenceRotation, owner);
+        return new LeaderSettings(new Values(ttl(), interval, fenceRotation(), owner()));
     }
 
     /** @param period zero turns rotation off: a term has the fence of its election to its end */
     public LeaderSettings fenceRotation(Duration period) {
-        return new LeaderSettings(ttl, heartbeat, period, owner);
+        return new LeaderSettings(new Values(ttl(), heartbeat(), period, owner()));
     }
 
     public LeaderSettings owner(String owner) {
-        return new LeaderSettings(ttl, heartbeat, fenceRotation, owner);
+        return new LeaderSettings(new Values(ttl(), heartbeat(), fenceRotation(), owner));
+    }
+
+    /**
+     * How long the leader leads without an extension. After a crash the next leader is elected one second later. A
+     * longer pause of the process ends its leadership.
+     */
+    public Duration ttl() {
+        return values.ttl;
+    }
+
+    /** How often the lease is extended: at most every third of the ttl. */
+    public Duration heartbeat() {
+        return values.heartbeat;
+    }
+
+    /** How often an extension takes the next fence: at most half of the ttl, zero for never. */
+    public Duration fenceRotation() {
+        return values.fenceRotation;
+    }
+
+    /** The label of the leader, for people; {@code null} for that of the process. */
+    public @Nullable String owner() {
+        return values.owner;
     }
 
     boolean rotatesFence() {
-        return !fenceRotation.isZero();
+        return !fenceRotation().isZero();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LeaderSettings settings && values.equals(settings.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return values.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return values.toString().replaceFirst("Values", "LeaderSettings");
+    }
+
+    private record Values(
+            Duration ttl,
+            Duration heartbeat,
+            Duration fenceRotation,
+            @Nullable String owner) {
+
+        Values {
+            LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
+            // A failed rotation must be tried again before the lease can end.
+            if (LockLimits.given("fence rotation", fenceRotation).isNegative()
+                    || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {
+                throw new LockException(
+                        LockErrorCode.INVALID_ARGUMENT,
+                        "fence rotation is " + MessageText.of(fenceRotation) + ", but has to be at most "
+                                + MessageText.of(ttl.dividedBy(2).truncatedTo(ChronoUnit.MILLIS))
+                                + ", half of the ttl ("
+                                + MessageText.of(ttl)
+                                + "). Zero turns it off");
+            }
+            if (owner != null) {
+                owner = LockLimits.owner(owner);
+            }
+        }
     }
 }

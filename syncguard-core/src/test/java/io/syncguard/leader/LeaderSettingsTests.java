@@ -19,7 +19,8 @@ class LeaderSettingsTests {
     @Test
     void heartbeat_and_rotation_come_every_third_of_the_ttl_when_nothing_is_said() {
         assertThat(LeaderSettings.of(TTL))
-                .isEqualTo(new LeaderSettings(TTL, Duration.ofSeconds(10), Duration.ofSeconds(10), null));
+                .isEqualTo(
+                        LeaderSettings.of(TTL).heartbeat(Duration.ofSeconds(10)).fenceRotation(Duration.ofSeconds(10)));
         assertThat(LeaderSettings.defaults().ttl()).isEqualTo(Duration.ofSeconds(15));
     }
 

@@ -3,7 +3,6 @@ package io.syncguard.postgres;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.spi.FenceSettings;
-import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 
 /**
@@ -32,24 +31,6 @@ public record PostgresSettings(
     private static final Duration SHORTEST_INTERVAL = Duration.ofMinutes(1);
 
     private static final Duration LONGEST_INTERVAL = Duration.ofDays(365);
-
-    /** With fences from counters. */
-    public PostgresSettings(
-            PostgresTables tables,
-            Duration timeout,
-            Duration waiterTtl,
-            Duration cleanupInterval,
-            boolean cleanupInIsLocked,
-            PostgresBatching batching) {
-        this(
-                tables,
-                timeout,
-                waiterTtl,
-                cleanupInterval,
-                cleanupInIsLocked,
-                batching,
-                FenceSettings.from(FenceSource.COUNTER));
-    }
 
     public PostgresSettings {
         boolean off = cleanupInterval.isZero();

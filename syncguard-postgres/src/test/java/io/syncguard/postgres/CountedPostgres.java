@@ -4,11 +4,14 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CountingDataSource;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** One process on a database of its own, and the number of connections that it asked for. */
@@ -48,7 +51,8 @@ final class CountedPostgres implements AutoCloseable {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        PostgresBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }
 
@@ -65,7 +69,9 @@ final class CountedPostgres implements AutoCloseable {
                 Duration.ZERO,
                 Duration.ofMillis(1),
                 Duration.ofMillis(1),
-                Duration.ZERO);
+                Duration.ZERO,
+                Duration.ZERO,
+                Map.of());
         return new LockEngine(backend(PostgresTables.DEFAULT), settings, TransactionBoundary.NONE, List.of());
     }
 

@@ -20,6 +20,7 @@ import io.syncguard.testing.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import net.jqwik.api.Arbitrary;
@@ -157,7 +158,7 @@ class DurationPropertyTests {
         assertThat(lock.release()).isTrue();
 
         Duration tolerance = Duration.ofMillis(LockBackend.TOLERANCE_MILLIS);
-        assertThat(locks.lookup(key))
+        assertThat(locks.admin().lookup(key))
                 .hasValueSatisfying(info -> assertThat(Duration.between(
                                 info.acquiredAt(), info.expiresAt().plus(tolerance)))
                         .isBetween(least, least.plusMillis(1)));
@@ -206,7 +207,14 @@ class DurationPropertyTests {
 
     private static EngineSettings settings(Duration ttl, Duration waitTime) {
         return new EngineSettings(
-                "test", ttl, waitTime, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofMillis(1));
+                "test",
+                ttl,
+                waitTime,
+                Duration.ofMillis(1),
+                Duration.ofMillis(1),
+                Duration.ofMillis(1),
+                Duration.ZERO,
+                Map.of());
     }
 
     private static void assertRefused(ThrowingCallable use, String part) {

@@ -52,7 +52,7 @@ class FenceCounterPropertyTests {
         }
         try (LockHandle lock = locks.tryAcquire(LockRequest.of("a"))) {
             assertThat(lock.fence().value()).isEqualTo(counter + 1);
-            assertThat(locks.lookup("a").orElseThrow().fence()).isEqualTo(lock.fence());
+            assertThat(locks.admin().lookup("a").orElseThrow().fence()).isEqualTo(lock.fence());
             assertThat(postgres.jdbc.queryForObject("SELECT fence FROM syncguard_locks", String.class))
                     .isEqualTo(lock.fence().toString());
             assertThat(storedCounter()).isEqualTo(counter + 1);

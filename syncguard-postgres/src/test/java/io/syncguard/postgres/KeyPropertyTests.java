@@ -83,8 +83,8 @@ class KeyPropertyTests {
 
     @Property
     void any_text_is_answered_or_refused_before_anything_is_sent(@ForAll(supplier = Texts.Any.class) String text) {
-        for (Consumer<String> use :
-                List.<Consumer<String>>of(locks::isLocked, locks::lookup, locks::holders, this::grant)) {
+        for (Consumer<String> use : List.<Consumer<String>>of(
+                locks::isLocked, locks.admin()::lookup, locks.admin()::holders, this::grant)) {
             long before = postgres.connections.asked();
 
             Throwable failure = catchThrowable(() -> use.accept(text));
@@ -109,9 +109,9 @@ class KeyPropertyTests {
         assertThat(postgres.jdbc.queryForMap("SELECT key, user_key FROM syncguard_locks"))
                 .containsEntry("key", normal)
                 .containsEntry("user_key", normal);
-        assertThat(locks.lookup(key))
+        assertThat(locks.admin().lookup(key))
                 .hasValueSatisfying(info -> assertThat(info.keyHash()).isEqualTo(Hashes.shown(normal)));
-        assertThat(locks.holders(key)).hasSize(1);
+        assertThat(locks.admin().holders(key)).hasSize(1);
         assertThat(locks.isLocked(key)).isTrue();
         assertThat(locks.tryAcquire(LockRequest.of(key))).isNull();
         assertThat(lock.release()).isTrue();
@@ -123,7 +123,8 @@ class KeyPropertyTests {
         LockHandle lock = grant(spellings.get1());
 
         assertThat(locks.tryAcquire(LockRequest.of(spellings.get2()))).isNull();
-        assertThat(locks.lookup(spellings.get2())).isEqualTo(locks.lookupById(lock.lockId()));
+        assertThat(locks.admin().lookup(spellings.get2()))
+                .isEqualTo(locks.admin().lookupById(lock.lockId()));
         lock.release();
         // The second grant has the next fence.
         grant(spellings.get2());

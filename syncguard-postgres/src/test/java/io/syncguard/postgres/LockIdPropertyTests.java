@@ -54,7 +54,7 @@ class LockIdPropertyTests {
     @Property
     void any_text_is_answered_or_refused_before_anything_is_sent(@ForAll("texts") String text) {
         for (Function<String, Object> use : List.<Function<String, Object>>of(
-                id -> locks.lookupById(id).isPresent(),
+                id -> locks.admin().lookupById(id).isPresent(),
                 locks::owns,
                 locks::release,
                 id -> locks.extend(id, TTL).isPresent())) {
@@ -74,7 +74,7 @@ class LockIdPropertyTests {
     void a_lock_id_with_one_other_character_opens_nothing(
             @ForAll @IntRange(max = 21) int index, @ForAll("characters") char other) {
         try (LockHandle lock = locks.acquire(LockRequest.of("order:42"))) {
-            LockInfo info = locks.lookupById(lock.lockId()).orElseThrow();
+            LockInfo info = locks.admin().lookupById(lock.lockId()).orElseThrow();
             char right = lock.lockId().charAt(index);
             for (char wrong : new char[] {other, inOtherCase(right)}) {
                 if (wrong != right) {
@@ -84,7 +84,7 @@ class LockIdPropertyTests {
                 }
             }
 
-            assertThat(locks.lookupById(lock.lockId())).contains(info);
+            assertThat(locks.admin().lookupById(lock.lockId())).contains(info);
         }
     }
 
@@ -116,7 +116,7 @@ class LockIdPropertyTests {
     }
 
     private static void assertOpensNothing(String lockId) {
-        assertThat(locks.lookupById(lockId)).isEmpty();
+        assertThat(locks.admin().lookupById(lockId)).isEmpty();
         assertThat(locks.owns(lockId)).isFalse();
         assertThat(locks.release(lockId)).isFalse();
         assertThat(locks.extend(lockId, TTL)).isEmpty();

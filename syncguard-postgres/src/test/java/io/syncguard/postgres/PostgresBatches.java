@@ -6,6 +6,8 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.Arrays;
@@ -24,7 +26,8 @@ final class PostgresBatches {
             PostgresSettings.WAITER_TTL,
             Duration.ZERO,
             false,
-            PostgresBatching.OFF));
+            PostgresBatching.OFF,
+            FenceSettings.from(FenceSource.COUNTER)));
     private final ReleaseStatement release = new ReleaseStatement(PostgresTables.DEFAULT);
 
     PostgresBatches(DataSource dataSource) {

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.EngineFixture;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.DocumentedRights;
@@ -129,7 +130,13 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
                 dataSource,
                 wakeUps,
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, Duration.ofSeconds(5), WAITER_TTL, Duration.ZERO, false, batching),
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        batching,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }
 

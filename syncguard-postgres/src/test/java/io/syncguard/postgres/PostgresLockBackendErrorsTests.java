@@ -9,6 +9,8 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
@@ -55,7 +57,8 @@ class PostgresLockBackendErrorsTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        PostgresBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 pool::close);
     }
 

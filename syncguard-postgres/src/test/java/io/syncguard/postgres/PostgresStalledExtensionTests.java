@@ -7,6 +7,8 @@ import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.OtherSession;
@@ -44,7 +46,8 @@ class PostgresStalledExtensionTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        PostgresBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 dataSource::close);
     }
 

@@ -11,6 +11,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
@@ -65,7 +67,8 @@ class PostgresUpgradeTests {
                 PostgresSettings.WAITER_TTL,
                 Duration.ZERO,
                 false,
-                PostgresBatching.AUTO);
+                PostgresBatching.AUTO,
+                FenceSettings.from(FenceSource.COUNTER));
         backend = new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close);
     }
 

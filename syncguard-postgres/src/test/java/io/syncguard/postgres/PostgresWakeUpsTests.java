@@ -8,6 +8,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
@@ -15,6 +17,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -226,7 +229,14 @@ class PostgresWakeUpsTests {
     /** An engine that polls at once while wake-ups do not arrive. */
     private static LockEngine asking(LockBackend backend) {
         EngineSettings settings = new EngineSettings(
-                "test", Duration.ofSeconds(30), HOURS, Duration.ofMillis(5), Duration.ofMillis(5), Duration.ZERO);
+                "test",
+                Duration.ofSeconds(30),
+                HOURS,
+                Duration.ofMillis(5),
+                Duration.ofMillis(5),
+                Duration.ZERO,
+                Duration.ZERO,
+                Map.of());
         return new LockEngine(backend, settings, TransactionBoundary.NONE, List.of());
     }
 
@@ -247,14 +257,22 @@ class PostgresWakeUpsTests {
                         HOURS,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        PostgresBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }
 
     /** An engine that polls every two hours while wake-ups do not arrive. */
     private static LockEngine engine(LockBackend backend) {
         EngineSettings settings = new EngineSettings(
-                "test", Duration.ofSeconds(30), HOURS, Duration.ofHours(2), Duration.ofHours(2), Duration.ZERO);
+                "test",
+                Duration.ofSeconds(30),
+                HOURS,
+                Duration.ofHours(2),
+                Duration.ofHours(2),
+                Duration.ZERO,
+                Duration.ZERO,
+                Map.of());
         return new LockEngine(backend, settings, TransactionBoundary.NONE, List.of());
     }
 

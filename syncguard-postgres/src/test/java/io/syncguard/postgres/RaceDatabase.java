@@ -82,7 +82,8 @@ class RaceDatabase implements AutoCloseable {
                         Duration.ZERO,
                         false,
                         // Each client has a statement of its own.
-                        PostgresBatching.OFF),
+                        PostgresBatching.OFF,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 onClose);
     }
 

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.ManualTime;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LeasePins;
 import io.syncguard.testing.PostgresServer;
@@ -106,7 +107,8 @@ class RecognisedDatabasesTests {
                                         PostgresSettings.WAITER_TTL,
                                         Duration.ZERO,
                                         false,
-                                        PostgresBatching.OFF),
+                                        PostgresBatching.OFF,
+                                        FenceSettings.from(FenceSource.COUNTER)),
                                 () -> {})
                         .pins();
                 application.createStatement().execute("SET " + setting);

@@ -18,6 +18,7 @@ import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,14 @@ class RedisClusterSilenceTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(500);
     private static final EngineSettings SETTINGS = new EngineSettings(
-            "test", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(1), Duration.ofHours(1), Duration.ZERO);
+            "test",
+            Duration.ofMinutes(10),
+            Duration.ZERO,
+            Duration.ofHours(1),
+            Duration.ofHours(1),
+            Duration.ZERO,
+            Duration.ZERO,
+            Map.of());
 
     /** Two prefixes whose slots are on different nodes. */
     private static final String HERE = "{syncguard}:";

@@ -25,6 +25,7 @@ import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
@@ -62,7 +63,9 @@ class RedisHungMasterTests {
                     Duration.ZERO,
                     Duration.ofHours(1),
                     Duration.ofHours(1),
-                    Duration.ZERO),
+                    Duration.ZERO,
+                    Duration.ZERO,
+                    Map.of()),
             TransactionBoundary.NONE,
             List.of(new LockListener() {
                 @Override
@@ -130,7 +133,7 @@ class RedisHungMasterTests {
         Thread waiter = new Thread(() ->
                 assertThatThrownBy(() -> engine.acquire(LockRequest.of(key).waitTime(Duration.ofMinutes(1)))));
         waiter.start();
-        eventually().until(() -> engine.status(key).orElseThrow().waiters() == 1);
+        eventually().until(() -> engine.admin().status(key).orElseThrow().waiters() == 1);
         freezeMaster();
         stuck.release();
 
@@ -139,7 +142,7 @@ class RedisHungMasterTests {
 
         Awaitility.await()
                 .atMost(TIMEOUT.dividedBy(2))
-                .until(() -> engine.status(key).orElseThrow().waiters() == 0);
+                .until(() -> engine.admin().status(key).orElseThrow().waiters() == 0);
     }
 
     private void freezeMaster() {

@@ -19,6 +19,7 @@ import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
@@ -32,7 +33,14 @@ class RedisSilenceTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(500);
     private static final EngineSettings SETTINGS = new EngineSettings(
-            "test", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(1), Duration.ofHours(1), Duration.ZERO);
+            "test",
+            Duration.ofMinutes(10),
+            Duration.ZERO,
+            Duration.ofHours(1),
+            Duration.ofHours(1),
+            Duration.ZERO,
+            Duration.ZERO,
+            Map.of());
 
     private static OwnRedis redis;
 

@@ -76,7 +76,7 @@ final class LockLists implements AutoCloseable {
 
     private ListedLocks plainPage(LockEngine engine, LockQuery query) {
         return shared.ask(new Question(engine, query), () -> {
-            LockPage page = engine.list(query);
+            LockPage page = engine.admin().list(query);
             return new ListedLocks(page.locks(), page.next(), true);
         });
     }
@@ -124,7 +124,7 @@ final class LockLists implements AutoCloseable {
         LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
         boolean complete = true;
         while (true) {
-            LockPage page = engine.list(query);
+            LockPage page = engine.admin().list(query);
             for (LockStatus lock : page.locks()) {
                 found.put(hidden.hash(lock.key()), lock);
                 if (found.size() > MAX_HIDDEN) {

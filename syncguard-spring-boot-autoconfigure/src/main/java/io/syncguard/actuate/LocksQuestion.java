@@ -20,9 +20,9 @@ record LocksQuestion(
         @Nullable Long since) {
 
     LockQuery query() {
-        return new LockQuery(
-                prefix == null ? "" : prefix,
-                after == null ? "" : after,
-                limit == null ? LockQuery.all().limit() : limit);
+        return LockQuery.all()
+                .startingWith(prefix == null ? "" : prefix)
+                .after(after == null ? "" : after)
+                .limit(limit == null ? LockQuery.all().limit() : limit);
     }
 }

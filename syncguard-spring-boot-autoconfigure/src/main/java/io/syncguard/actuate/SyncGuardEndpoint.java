@@ -45,15 +45,6 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     private final HiddenKeys hiddenKeys;
     private final LockLists lists;
 
-    /** The same, and hashes of keys differ between processes. */
-    public SyncGuardEndpoint(
-            Map<String, LockEngine> managers,
-            Supplier<@Nullable LeaderElection> election,
-            EventJournal journal,
-            Show showValues) {
-        this(managers, election, journal, showValues, null);
-    }
-
     /**
      * @param managers by the names of their beans, the primary one first
      * @param election in which this process may take part
@@ -152,9 +143,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         String hidden = view.isPlain() ? null : lists.find(managers.values(), shown);
         ForcedRelease done = ask(
                 view,
-                () -> engine.forceRelease(
-                        hidden == null ? shown : hidden,
-                        "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
+                () -> engine.admin()
+                        .forceRelease(
+                                hidden == null ? shown : hidden,
+                                "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
         lists.forget(engine);
         return ForcedReleaseDescriptor.of(done, view.isPlain() ? done.key() : shown);
     }
@@ -187,7 +179,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         String key = view.isPlain() ? shown : ask(view, () -> keyOf(shown));
         return ask(
                 view,
-                () -> engine.status(key)
+                () -> engine.admin()
+                        .status(key)
                         .map(lock -> LockDescriptor.of(
                                 lock, engine.diagnostics().blockingSessions(key), local(engine, view))));
     }
@@ -230,7 +223,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 member.isJoined(),
                 member.isLeader(),
                 managers.values().stream()
-                        .flatMap(engine -> engine.status(member.key()).stream())
+                        .flatMap(engine -> engine.admin().status(member.key()).stream())
                         .map(lock -> LockDescriptor.of(lock, KeyView.PLAIN))
                         .findFirst()
                         .orElse(null));

@@ -31,11 +31,6 @@ public final class SyncGuardEndpointWebExtension {
     private final Set<String> roles;
     private final Consumer<Map<String, String>> answer;
 
-    /** The same, where nothing sets headers. */
-    public SyncGuardEndpointWebExtension(SyncGuardEndpoint endpoint, Show showValues, Set<String> roles) {
-        this(endpoint, showValues, roles, headers -> {});
-    }
-
     /**
      * @param showValues when keys are shown
      * @param roles of users who see keys with {@link Show#WHEN_AUTHORIZED}; empty for all authenticated users

@@ -9,7 +9,7 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 
 /**
- * Gives manager, template and backend bean of each of two backends its name as a qualifier. A property says which one
+ * Gives manager, template, admin and backend bean of each of two backends its name as a qualifier. A property says which one
  * is primary, so no annotation can do it.
  */
 final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
@@ -47,6 +47,10 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
             qualifyOurs(
                     beans,
                     isPrimary ? SyncGuardAutoConfiguration.TEMPLATE : SyncGuardAutoConfiguration.SECOND_TEMPLATE,
+                    backend);
+            qualifyOurs(
+                    beans,
+                    isPrimary ? SyncGuardAutoConfiguration.ADMIN : SyncGuardAutoConfiguration.SECOND_ADMIN,
                     backend);
         }
     }

@@ -41,7 +41,7 @@ record PostgresBackendFactory(
                     PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
                     postgres.cleanupInIsLocked(),
-                    postgres.batching(),
+                    postgres.batching().ofStatements(),
                     properties.fencesOr(FenceSource.COUNTER));
             PostgresSchema schema = new PostgresSchema(pools.operations(), script, postgres.schemaScript());
             switch (postgres.schemaManagement()) {

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
@@ -67,10 +68,14 @@ public final class SyncGuardAutoConfiguration {
 
     static final String TEMPLATE = "syncGuardLockTemplate";
 
+    static final String ADMIN = "syncGuardLockAdmin";
+
     /** The same for the second of two backends. */
     static final String SECOND_MANAGER = "syncGuardSecondLockManager";
 
     static final String SECOND_TEMPLATE = "syncGuardSecondLockTemplate";
+
+    static final String SECOND_ADMIN = "syncGuardSecondLockAdmin";
 
     @Bean
     LockListeners syncGuardLockListeners(ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
@@ -109,6 +114,13 @@ public final class SyncGuardAutoConfiguration {
         return new LockTemplate(lockManager);
     }
 
+    /** Of the application's own manager, too, which may route, or be one of several. */
+    @Bean(ADMIN)
+    @ConditionalOnMissingBean
+    LockAdmin syncGuardLockAdmin(ObjectProvider<LockManager> lockManager) {
+        return LockManager.routing(lockManager::getObject).admin();
+    }
+
     @Bean(name = SECOND_MANAGER, defaultCandidate = false)
     @ConditionalOnBean(
             name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN},
@@ -122,6 +134,12 @@ public final class SyncGuardAutoConfiguration {
     @ConditionalOnBean(name = SECOND_MANAGER, search = SearchStrategy.CURRENT)
     LockTemplate syncGuardSecondLockTemplate(BeanFactory beans) {
         return new LockTemplate(beans.getBean(SECOND_MANAGER, LockManager.class));
+    }
+
+    @Bean(name = SECOND_ADMIN, defaultCandidate = false)
+    @ConditionalOnBean(name = SECOND_MANAGER, search = SearchStrategy.CURRENT)
+    LockAdmin syncGuardSecondLockAdmin(BeanFactory beans) {
+        return beans.getBean(SECOND_MANAGER, LockManager.class).admin();
     }
 
     @Bean

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
@@ -8,6 +9,7 @@ import io.syncguard.OneLine;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.postgresql.Driver;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -48,6 +50,12 @@ public final class SyncGuardDisabledAutoConfiguration {
     @ConditionalOnMissingBean
     LockTemplate syncGuardLockTemplate(LockManager lockManager) {
         return new LockTemplate(lockManager);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockAdmin syncGuardLockAdmin(ObjectProvider<LockManager> lockManager) {
+        return LockManager.routing(lockManager::getObject).admin();
     }
 
     /** For Spring Boot, another value than true or false turns on neither this nor the locks. */

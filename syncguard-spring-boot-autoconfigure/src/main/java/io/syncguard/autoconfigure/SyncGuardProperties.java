@@ -7,10 +7,8 @@ import io.syncguard.OneLine;
 import io.syncguard.aop.CallLimits;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
-import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -216,7 +214,7 @@ record SyncGuardProperties(
             @DefaultValue("true") @Name("notify") boolean wakeUps,
             @DefaultValue("1m") Duration cleanupInterval,
             @DefaultValue("false") boolean cleanupInIsLocked,
-            @DefaultValue("auto") PostgresBatching batching) {}
+            @DefaultValue("auto") Batching batching) {}
 
     /**
      * {@code syncguard.redis.*}.
@@ -226,17 +224,17 @@ record SyncGuardProperties(
      *     locks of one prefix. From 1 to 1024; all instances need the same number, and it is stored with the keys.
      * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; shorter for a lock
      *     with a short ttl.
-     * @param batching Which acquire requests and releases of different threads share a script: those that come under
-     *     load, none, or, for tests, all.
+     * @param batching Which acquire requests and releases of different threads share a script.
      */
     record Redis(
             @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
             @DefaultValue("1") int shards,
             @DefaultValue("2s") Duration networkTimeout,
-            @DefaultValue("auto") RedisBatching batching) {
+            @DefaultValue("auto") Batching batching) {
 
         RedisSettings settings(FenceSettings fences) {
-            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching, fences);
+            return new RedisSettings(
+                    keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching.ofScripts(), fences);
         }
     }
 

@@ -239,7 +239,8 @@ class SyncGuardEndpointTests {
         first.backend.blockingSessions =
                 List.of(new BlockingSession(7, "orders", "ann", "active", NOW, "SELECT 'ann'", List.of(8)));
         SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
-        SyncGuardEndpointWebExtension web = new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of());
+        SyncGuardEndpointWebExtension web =
+                new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of(), headers -> {});
         String hash = onlyKey(endpoint);
 
         assertThat(endpoint.lock(hash, null).key()).isEqualTo(hash);
@@ -315,7 +316,7 @@ class SyncGuardEndpointTests {
         LockHandle held = first.engine.acquire(LockRequest.of("order", "1"));
         first.time.advance(Duration.ofSeconds(3));
         held.release();
-        first.engine.forceRelease("order:1", "by ann");
+        first.engine.admin().forceRelease("order:1", "by ann");
 
         LocksDescriptor shown = endpoint(Show.ALWAYS).locks(null, null, null, null, null);
 
@@ -473,7 +474,7 @@ class SyncGuardEndpointTests {
             EngineFixture.eventually().until(() -> election.isLeader("settlement"));
 
             Map<String, LocksDescriptor.Election> shown = new SyncGuardEndpoint(
-                            managers(), () -> election, journal, Show.NEVER)
+                            managers(), () -> election, journal, Show.NEVER, null)
                     .locks(null, null, null, null, null)
                     .elections();
 
@@ -613,7 +614,7 @@ class SyncGuardEndpointTests {
     }
 
     private SyncGuardEndpoint endpoint(Show show) {
-        return new SyncGuardEndpoint(managers(), () -> null, journal, show);
+        return new SyncGuardEndpoint(managers(), () -> null, journal, show, null);
     }
 
     private SyncGuardEndpoint endpoint(Show show, String secret) {
@@ -628,7 +629,7 @@ class SyncGuardEndpointTests {
     }
 
     private SyncGuardEndpointWebExtension web(Show show, String... roles) {
-        return new SyncGuardEndpointWebExtension(endpoint(show), show, Set.of(roles));
+        return new SyncGuardEndpointWebExtension(endpoint(show), show, Set.of(roles), headers -> {});
     }
 
     private record User(String name, String role) implements SecurityContext {

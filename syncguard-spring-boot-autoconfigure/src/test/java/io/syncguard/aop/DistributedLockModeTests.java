@@ -33,7 +33,7 @@ class DistributedLockModeTests {
             LockHandle somebodyElse = application.readBySomebodyElse("prices");
 
             LockInfo[] holders = context.getBean(Prices.class)
-                    .read(() -> context.getBean(LockTemplate.class).manager().holders("prices").stream()
+                    .read(() -> context.getBean(LockTemplate.class).manager().admin().holders("prices").stream()
                             .toArray(LockInfo[]::new));
 
             assertThat(holders).hasSize(2).allMatch(info -> info.mode() == LockMode.SHARED);
@@ -127,7 +127,7 @@ class DistributedLockModeTests {
     }
 
     private static List<LockMode> modes(LockTemplate locks, String key) {
-        return locks.manager().holders(key).stream().map(LockInfo::mode).toList();
+        return locks.manager().admin().holders(key).stream().map(LockInfo::mode).toList();
     }
 
     static class Prices {

@@ -339,7 +339,7 @@ class DistributedLockSeveralKeysTests {
 
             assertThatThrownBy(() -> context.getBean(Several.class).all(hundred, () -> {
                         LockHandle lost = LockHandle.current(hundred.get(30)).orElseThrow();
-                        manager.forceRelease(lost.key());
+                        manager.admin().forceRelease(lost.key());
                         assertThat(lost.extend(Duration.ofSeconds(30))).isFalse();
                     }))
                     .isInstanceOfSatisfying(
@@ -379,7 +379,7 @@ class DistributedLockSeveralKeysTests {
             await().atMost(Duration.ofSeconds(30)).until(() -> application.isTaken("a"));
             LockManager manager = context.getBean(LockManager.class);
 
-            manager.extend(manager.debugLookup("a").get(0).lockId(), Duration.ofMillis(1));
+            manager.extend(manager.admin().debugLookup("a").get(0).lockId(), Duration.ofMillis(1));
 
             assertThatThrownBy(() -> call.get(30, TimeUnit.SECONDS))
                     .cause()

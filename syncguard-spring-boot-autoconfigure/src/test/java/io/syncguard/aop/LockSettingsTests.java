@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.LockConfiguration;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,21 +41,22 @@ class LockSettingsTests {
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
 
-    /** What an annotation says that sets everything. */
-    private static final LockRequest ANNOTATED = LockRequest.of("order", "1")
+    private static final LockRequest WITH_HEARTBEAT = LockRequest.of("order", "1")
             .ttl(Duration.ofSeconds(20))
             .waitTime(Duration.ofSeconds(2))
-            .noHeartbeat()
             .onLost(OnLost.NOTIFY)
             .holdAtLeast(Duration.ofMillis(2))
             .holdAtMost(Duration.ofSeconds(40))
             .commitGuard(CommitGuard.OFF);
 
+    /** What an annotation says that sets everything. */
+    private static final LockRequest ANNOTATED = WITH_HEARTBEAT.noHeartbeat();
+
     static Stream<Object[]> settings() {
         return Stream.of(
                 new Object[] {"ttl=21s", ANNOTATED.ttl(Duration.ofSeconds(21))},
                 new Object[] {"wait-time=3s", ANNOTATED.waitTime(Duration.ofSeconds(3))},
-                new Object[] {"heartbeat=true", changed(ANNOTATED, true, null)},
+                new Object[] {"heartbeat=true", WITH_HEARTBEAT},
                 new Object[] {"heartbeat-interval=1s", ANNOTATED},
                 new Object[] {"on-lost=interrupt", ANNOTATED.onLost(OnLost.INTERRUPT)},
                 new Object[] {"hold-at-least=3ms", ANNOTATED.holdAtLeast(Duration.ofMillis(3))},
@@ -282,25 +282,9 @@ class LockSettingsTests {
         return context.getBean(LockTemplate.class).<LockRequest, RuntimeException>execute(asked, LockHandle::request);
     }
 
-    private static LockRequest changed(LockRequest request, boolean heartbeat, @Nullable Duration interval) {
-        return new LockRequest(
-                request.name(),
-                request.key(),
-                request.mode(),
-                request.ttl(),
-                request.waitTime(),
-                heartbeat,
-                interval,
-                request.onLost(),
-                request.holdAtLeast(),
-                request.holdAtMost(),
-                request.commitGuard(),
-                request.owner(),
-                request.exactWaitTime());
-    }
-
     private static Duration ttl(LockManager locks, String key) {
-        return locks.lookup(key)
+        return locks.admin()
+                .lookup(key)
                 .map(info -> Duration.between(info.acquiredAt(), info.expiresAt()))
                 .orElseThrow();
     }

@@ -11,6 +11,7 @@ import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -33,7 +34,9 @@ final class LockedApplication implements AfterEachCallback {
                     Duration.ZERO,
                     Duration.ofMillis(1),
                     Duration.ofMillis(1),
-                    Duration.ZERO),
+                    Duration.ZERO,
+                    Duration.ZERO,
+                    Map.of()),
             TransactionBoundary.NONE,
             List.of());
 

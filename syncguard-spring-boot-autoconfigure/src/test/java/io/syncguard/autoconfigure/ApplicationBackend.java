@@ -27,6 +27,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class ApplicationBackend {
 
+    /** {@code auto}, {@code off}, or {@code always}, which batches a request that comes alone, too. */
+    public static final String BATCHING = "test.batching";
+
     private static final String CLUSTER = "redis-cluster://";
 
     private ApplicationBackend() {}
@@ -59,8 +62,7 @@ public final class ApplicationBackend {
     /**
      * The same.
      *
-     * @param properties the values of {@code syncguard.postgres.batching}, {@code syncguard.redis.batching} and
-     *     {@code syncguard.fences}; null for the default
+     * @param properties the values of {@value #BATCHING} and {@code syncguard.fences}; null for the default
      */
     public static LockBackend on(
             String url,
@@ -83,7 +85,7 @@ public final class ApplicationBackend {
                 networkTimeout,
                 waiterTtl,
                 shards,
-                value(properties, "syncguard.redis.batching", RedisBatching.AUTO),
+                value(properties, BATCHING, RedisBatching.AUTO),
                 FenceSettings.from(value(properties, "syncguard.fences", FenceSource.CLOCK)));
     }
 
@@ -116,7 +118,7 @@ public final class ApplicationBackend {
         PostgresPools pools = pools(url, poolSize, networkTimeout);
         FenceSource fences = value(properties, "syncguard.fences", FenceSource.COUNTER);
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT, fences).initialize();
-        return on(pools, waiterTtl, value(properties, "syncguard.postgres.batching", PostgresBatching.AUTO));
+        return on(pools, waiterTtl, value(properties, BATCHING, PostgresBatching.AUTO));
     }
 
     /** On a database with the schema. It connects with the first request. */
@@ -138,7 +140,13 @@ public final class ApplicationBackend {
                 pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, pools.timeout(), waiterTtl, Duration.ZERO, false, batching),
+                        PostgresTables.DEFAULT,
+                        pools.timeout(),
+                        waiterTtl,
+                        Duration.ZERO,
+                        false,
+                        batching,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 pools::close);
     }
 }

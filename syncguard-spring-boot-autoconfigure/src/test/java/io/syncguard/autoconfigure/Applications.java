@@ -76,8 +76,12 @@ final class Applications {
         LockHandle held = locks.acquire(WAITED_FOR);
         CompletableFuture<LockHandle> waiter = CompletableFuture.supplyAsync(() -> locks.acquire(WAITED_FOR));
         Awaitility.await()
-                .until(() ->
-                        locks.status(WAITED_FOR.key()).orElseThrow().queue().size() == 1);
+                .until(() -> locks.admin()
+                                .status(WAITED_FOR.key())
+                                .orElseThrow()
+                                .queue()
+                                .size()
+                        == 1);
         held.release();
         waiter.join().release();
     }

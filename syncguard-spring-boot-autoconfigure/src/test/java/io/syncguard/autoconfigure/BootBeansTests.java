@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockManager;
 import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineSettings;
@@ -71,7 +72,7 @@ class BootBeansTests {
     }
 
     @Test
-    void only_a_manager_and_templates_without_locks_are_there_when_the_library_is_switched_off() {
+    void only_a_manager_its_admin_and_templates_without_locks_are_there_when_the_library_is_switched_off() {
         runner().withPropertyValues("syncguard.enabled=false").run(application -> {
             assertThat(application).hasNotFailed();
             assertThat(application).doesNotHaveBean(LockBackend.class);
@@ -86,6 +87,7 @@ class BootBeansTests {
                             SyncGuardReactiveAutoConfiguration.class,
                             ReactiveLockTemplate.class,
                             LockManager.withoutLocks().getClass(),
+                            application.getBean(LockAdmin.class).getClass(),
                             LockTemplate.class);
             assertThat(application.getBean(Annotated.class).run()).isEqualTo("ran");
             assertThat(database.lockedKeys()).isEmpty();
@@ -121,8 +123,10 @@ class BootBeansTests {
         List<String> names = List.of(
                 "lockManager",
                 "lockTemplate",
+                "lockAdmin",
                 "secondLockManager",
                 "secondLockTemplate",
+                "secondLockAdmin",
                 "postgresLockManager",
                 "reactiveLockTemplate",
                 "distributedLockAdvisor",

@@ -182,6 +182,7 @@ class CallerTransactionTests {
             });
             assertThat(database.amount()).isEqualTo(1);
             other.getBean(LockManager.class)
+                    .admin()
                     .lookup("order:1")
                     .ifPresent(info -> database.jdbc().execute("TRUNCATE syncguard_locks"));
         }));

@@ -194,12 +194,12 @@ class HungServerTests {
             assertThat(release.failure).isNull();
             assertThat(release.flag).isTrue();
         }
-        engine.release(engine.debugLookup("extended").get(0).lockId());
+        engine.release(engine.admin().debugLookup("extended").get(0).lockId());
         eventually()
                 .atMost(LONG_TIMEOUT.multipliedBy(6))
                 .ignoreExceptions()
-                .untilAsserted(
-                        () -> assertThat(engine.list(LockQuery.all()).locks()).isEmpty());
+                .untilAsserted(() ->
+                        assertThat(engine.admin().list(LockQuery.all()).locks()).isEmpty());
         assertThat(engine.acquire(LockRequest.of("afterwards")).release()).isTrue();
     }
 
@@ -272,7 +272,9 @@ class HungServerTests {
                         Duration.ZERO,
                         Duration.ofHours(1),
                         Duration.ofHours(1),
-                        Duration.ZERO),
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        Map.of()),
                 TransactionBoundary.NONE,
                 List.of());
         if (moment.isConnected()) {
@@ -291,7 +293,8 @@ class HungServerTests {
             calls.put(waiter.name, waiter);
             waiter.start();
             eventually()
-                    .until(() -> engine.status("extended")
+                    .until(() -> engine.admin()
+                            .status("extended")
                             .filter(status -> status.waiters() > 0)
                             .isPresent());
             add("release", released::release);
@@ -349,11 +352,11 @@ class HungServerTests {
                 "acquire together",
                 () -> engine.acquireTogether(List.of(request.key("together:1"), request.key("together:2"))));
         add("is locked", () -> engine.isLocked("order"));
-        add("lookup", () -> engine.lookup("order"));
-        add("lookup by id", () -> engine.lookupById("A".repeat(22)));
-        add("status", () -> engine.status("order"));
-        add("list", () -> engine.list(LockQuery.all()));
-        add("release by force", () -> engine.forceRelease("order", "test"));
+        add("lookup", () -> engine.admin().lookup("order"));
+        add("lookup by id", () -> engine.admin().lookupById("A".repeat(22)));
+        add("status", () -> engine.admin().status("order"));
+        add("list", () -> engine.admin().list(LockQuery.all()));
+        add("release by force", () -> engine.admin().forceRelease("order", "test"));
         add("leader", () -> election.leader("scheduler"));
     }
 

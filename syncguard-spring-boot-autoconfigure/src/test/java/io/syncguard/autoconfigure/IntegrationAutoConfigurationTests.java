@@ -48,7 +48,7 @@ class IntegrationAutoConfigurationTests {
                     application.getBean(SyncGuardLockRegistry.class).obtain("43");
             lock.lock();
 
-            assertThat(application.getBean(LockManager.class).lookup("integration:43"))
+            assertThat(application.getBean(LockManager.class).admin().lookup("integration:43"))
                     .hasValueSatisfying(info -> assertThat(info.expiresAt())
                             .isEqualTo(info.acquiredAt().plusSeconds(11)));
             lock.unlock();

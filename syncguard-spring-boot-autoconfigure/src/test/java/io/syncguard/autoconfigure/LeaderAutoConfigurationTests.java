@@ -82,8 +82,10 @@ class LeaderAutoConfigurationTests {
     void settings_and_label_are_those_of_the_properties() {
         runner("ttl=30s", "heartbeat=2s", "fence-rotation=0", "owner=node-24").run(application -> {
             assertThat(member(application).settings())
-                    .isEqualTo(new LeaderSettings(
-                            Duration.ofSeconds(30), Duration.ofSeconds(2), Duration.ZERO, "node-24"));
+                    .isEqualTo(LeaderSettings.of(Duration.ofSeconds(30))
+                            .heartbeat(Duration.ofSeconds(2))
+                            .fenceRotation(Duration.ZERO)
+                            .owner("node-24"));
             eventually(member(application)::isLeader);
             assertThat(application.getBean(LeaderElection.class).leader("scheduler"))
                     .map(LockInfo::owner)

@@ -116,7 +116,8 @@ class ListenerFailureTests {
             assertThat(first.get()).isEqualTo("first");
             assertNothingLeft(locks.manager());
             await().until(() -> CALLED.contains("extended"));
-            assertThat(locks.manager().forceRelease("other", "test").released()).isEqualTo(1);
+            assertThat(locks.manager().admin().forceRelease("other", "test").released())
+                    .isEqualTo(1);
             await().untilAsserted(() -> assertThat(CALLED)
                     .contains(
                             "waitStarted",
@@ -233,7 +234,7 @@ class ListenerFailureTests {
                         .queryForList("SELECT key FROM syncguard_locks WHERE key = ?", String.class, KEY))
                 .isEmpty());
         assertThat(locks.isLocked(KEY)).isFalse();
-        assertThat(locks.status(KEY).map(LockStatus::waiters).orElse(0)).isZero();
+        assertThat(locks.admin().status(KEY).map(LockStatus::waiters).orElse(0)).isZero();
         LockHandle next = locks.tryAcquire(LockRequest.of(KEY));
         assertThat(next).isNotNull();
         next.release();

@@ -181,8 +181,8 @@ class LockIdSecrecyTests {
         assertThat(lockIds).as("seen on the wire").contains(lock.lockId());
         visible.add(lock);
         visible.add(lock.request());
-        visible.add(locks.lookup("order:1"));
-        visible.add(locks.holders("order:1"));
+        visible.add(locks.admin().lookup("order:1"));
+        visible.add(locks.admin().holders("order:1"));
         addFailure(() -> locks.acquire(ORDER));
         visible.add(lock.extend(Duration.ofSeconds(20)));
         visible.add(lock.rotateFence());
@@ -197,12 +197,12 @@ class LockIdSecrecyTests {
         LockHandle lock = locks.acquire(ORDER);
         String unknownLockId = "unknown---------------";
         for (String lockId : List.of(lock.lockId(), unknownLockId)) {
-            visible.add(locks.lookupById(lockId));
+            visible.add(locks.admin().lookupById(lockId));
             visible.add(locks.owns(lockId));
             visible.add(locks.extend(lockId, Duration.ofSeconds(20)));
             addFailure(() -> locks.release(lockId + "x"));
             addFailure(() -> locks.extend(lockId + "x", Duration.ofSeconds(20)));
-            addFailure(() -> locks.lookupById(lockId + "x"));
+            addFailure(() -> locks.admin().lookupById(lockId + "x"));
             visible.add(locks.release(lockId));
         }
     }
@@ -223,7 +223,7 @@ class LockIdSecrecyTests {
         database.jdbc().execute("DROP FUNCTION audit CASCADE");
         database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
         addFailure(() -> locks.acquire(ORDER));
-        addFailure(() -> locks.lookupById(lock.lockId()));
+        addFailure(() -> locks.admin().lookupById(lock.lockId()));
         addFailure(() -> locks.release("unknown---------------"));
         database.jdbc().execute("ALTER TABLE away RENAME TO syncguard_locks");
         lock.release();

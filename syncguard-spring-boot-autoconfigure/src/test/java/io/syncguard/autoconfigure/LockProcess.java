@@ -84,7 +84,10 @@ public final class LockProcess implements LockListener {
             case "events" -> String.join(" ", events);
             case "owns" -> String.valueOf(locks.owns(words[1]));
             case "fence" ->
-                locks.lookupById(words[1]).map(info -> info.fence().toString()).orElse("none");
+                locks.admin()
+                        .lookupById(words[1])
+                        .map(info -> info.fence().toString())
+                        .orElse("none");
             case "extend" ->
                 String.valueOf(locks.extend(words[1], millis(words[2])).isPresent());
             case "release" -> String.valueOf(locks.release(words[1]));

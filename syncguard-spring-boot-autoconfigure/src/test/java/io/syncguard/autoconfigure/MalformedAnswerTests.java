@@ -144,8 +144,8 @@ class MalformedAnswerTests {
             LockHandle lock = locks.acquire(ORDER);
             database.jdbc().update("UPDATE syncguard_locks SET fence = 'many'");
 
-            assertMakesNoSense(() -> locks.lookup("order:1")).hasMessageContaining("'order:1'");
-            assertMakesNoSense(() -> locks.lookupById(lock.lockId()));
+            assertMakesNoSense(() -> locks.admin().lookup("order:1")).hasMessageContaining("'order:1'");
+            assertMakesNoSense(() -> locks.admin().lookupById(lock.lockId()));
 
             assertThat(lock.release()).isTrue();
         });

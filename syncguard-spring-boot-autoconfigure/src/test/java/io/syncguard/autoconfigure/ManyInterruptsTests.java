@@ -21,6 +21,7 @@ import io.syncguard.testing.ServerProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -64,7 +65,9 @@ class ManyInterruptsTests {
                                 Duration.ofMillis(200),
                                 Duration.ofHours(1),
                                 Duration.ofHours(1),
-                                Duration.ZERO),
+                                Duration.ZERO,
+                                Duration.ZERO,
+                                Map.of()),
                         TransactionBoundary.NONE,
                         List.of())) {
             proxy.delayAnswers(ANSWER);
@@ -93,7 +96,8 @@ class ManyInterruptsTests {
             assertThat(interrupted.get()).isGreaterThan(INTERRUPTS / 10);
             Awaitility.await()
                     .atMost(Duration.ofMinutes(1))
-                    .untilAsserted(() -> assertThat(engine.list(LockQuery.all().startingWith("interrupted:"))
+                    .untilAsserted(() -> assertThat(engine.admin()
+                                    .list(LockQuery.all().startingWith("interrupted:"))
                                     .locks())
                             .isEmpty());
             PoolStatus pool = backend.pool();
@@ -118,7 +122,7 @@ class ManyInterruptsTests {
     private void call(LockEngine engine, Random random, boolean victim) {
         try {
             if (random.nextInt(4) == 0) {
-                engine.lookup(key(0));
+                engine.admin().lookup(key(0));
             } else if (random.nextBoolean()) {
                 new LockTemplate(engine).execute(LockRequest.of(key(0)), lock -> {
                     assertThat(inside.incrementAndGet()).isOne();

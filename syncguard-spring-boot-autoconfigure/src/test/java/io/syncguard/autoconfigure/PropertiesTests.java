@@ -8,8 +8,6 @@ import io.syncguard.LockRequest;
 import io.syncguard.OnContention;
 import io.syncguard.OnLost;
 import io.syncguard.aop.DistributedLockAdvisor;
-import io.syncguard.postgres.PostgresBatching;
-import io.syncguard.redis.RedisBatching;
 import io.syncguard.spi.FenceSource;
 import java.io.File;
 import java.time.Duration;
@@ -60,7 +58,7 @@ class PropertiesTests {
                         "syncguard.postgres.batching=off",
                         "syncguard.redis.key-prefix={bound}:",
                         "syncguard.redis.shards=7",
-                        "syncguard.redis.batching=always",
+                        "syncguard.redis.batching=off",
                         "syncguard.redis.network-timeout=20ms",
                         "syncguard.fencing.enabled=true",
                         "syncguard.fencing.table=bound_fences",
@@ -126,9 +124,8 @@ class PropertiesTests {
                                             false,
                                             Duration.ofMinutes(19),
                                             true,
-                                            PostgresBatching.OFF),
-                                    new SyncGuardProperties.Redis(
-                                            "{bound}:", 7, Duration.ofMillis(20), RedisBatching.ALWAYS),
+                                            Batching.OFF),
+                                    new SyncGuardProperties.Redis("{bound}:", 7, Duration.ofMillis(20), Batching.OFF),
                                     new SyncGuardProperties.Fencing(
                                             true, "bound_fences", SchemaManagement.INITIALIZE, "Bound-Fence"),
                                     new SyncGuardProperties.Web(false),
@@ -167,7 +164,7 @@ class PropertiesTests {
                 .run(application -> {
                     LockManager locks = application.getBean(LockManager.class);
                     locks.acquire(LockRequest.of("order:1"));
-                    assertThat(locks.lookup("order:1")).hasValueSatisfying(info -> {
+                    assertThat(locks.admin().lookup("order:1")).hasValueSatisfying(info -> {
                         assertThat(info.owner()).isEqualTo("somebody");
                         assertThat(Duration.between(info.acquiredAt(), info.expiresAt()))
                                 .isEqualTo(Duration.ofSeconds(11));
@@ -182,7 +179,7 @@ class PropertiesTests {
                 .run(application -> {
                     LockManager locks = application.getBean(LockManager.class);
                     locks.acquire(LockRequest.of("order:2"));
-                    assertThat(locks.lookup("order:2"))
+                    assertThat(locks.admin().lookup("order:2"))
                             .hasValueSatisfying(info -> assertThat(info.owner())
                                     .startsWith(
                                             "shop@" + ProcessHandle.current().pid()));

@@ -61,7 +61,7 @@ class ReactiveCallersTests {
                                     ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.RATE_LIMITED))
                             .withMessageContaining("syncguard.reactive.max-waiting"));
             await().atMost(LIMIT)
-                    .until(() -> locks.status("order:42").orElseThrow().waiters() == MAX_WAITING);
+                    .until(() -> locks.admin().status("order:42").orElseThrow().waiters() == MAX_WAITING);
             assertThat(THREADS.getThreadCount() - before).isLessThan(MAX_WAITING + 64);
 
             holder.release();
@@ -88,15 +88,27 @@ class ReactiveCallersTests {
                             .mapToObj(i -> waiting.subscribe())
                             .toList();
                     await().atMost(LIMIT)
-                            .until(() -> locks.status("order:43").orElseThrow().waiters() == 20);
+                            .until(() -> locks.admin()
+                                            .status("order:43")
+                                            .orElseThrow()
+                                            .waiters()
+                                    == 20);
                     assertThat(waiting.toFuture()).isCompletedExceptionally();
 
                     subscriptions.forEach(Disposable::dispose);
                     await().atMost(LIMIT)
-                            .until(() -> locks.status("order:43").orElseThrow().waiters() == 0);
+                            .until(() -> locks.admin()
+                                            .status("order:43")
+                                            .orElseThrow()
+                                            .waiters()
+                                    == 0);
                     CompletableFuture<String> next = waiting.toFuture();
                     await().atMost(LIMIT)
-                            .until(() -> locks.status("order:43").orElseThrow().waiters() == 1);
+                            .until(() -> locks.admin()
+                                            .status("order:43")
+                                            .orElseThrow()
+                                            .waiters()
+                                    == 1);
                     holder.release();
 
                     assertThat(next).succeedsWithin(LIMIT).isEqualTo("done");

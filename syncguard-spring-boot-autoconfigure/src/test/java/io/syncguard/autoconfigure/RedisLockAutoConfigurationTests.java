@@ -73,14 +73,17 @@ class RedisLockAutoConfigurationTests {
                         assertThat(application).hasNotFailed();
                         LockManager locks = application.getBean(LockManager.class);
                         LockHandle held = locks.acquire(LockRequest.of("order:42"));
-                        assertThat(locks.list(LockQuery.all()).locks())
+                        assertThat(locks.admin().list(LockQuery.all()).locks())
                                 .extracting(LockStatus::key)
                                 .containsExactly("order:42");
                         CompletableFuture<LockHandle> waiter = CompletableFuture.supplyAsync(
                                 () -> locks.acquire(LockRequest.of("order:42").waitTime(Duration.ofSeconds(30))));
                         Awaitility.await()
-                                .until(() ->
-                                        locks.status("order:42").orElseThrow().waiters() == 1);
+                                .until(() -> locks.admin()
+                                                .status("order:42")
+                                                .orElseThrow()
+                                                .waiters()
+                                        == 1);
                         held.release();
                         assertThat(waiter.join().release()).isTrue();
                         assertThat(locks.isLocked("order:42")).isFalse();

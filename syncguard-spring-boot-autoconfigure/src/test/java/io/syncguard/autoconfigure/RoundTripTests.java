@@ -16,6 +16,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresProxy;
@@ -61,7 +63,8 @@ class RoundTripTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        PostgresBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
         useBothPools();

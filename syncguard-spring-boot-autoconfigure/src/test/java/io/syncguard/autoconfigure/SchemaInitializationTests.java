@@ -310,7 +310,8 @@ class SchemaInitializationTests {
         @PostConstruct
         void lock() {
             seen = locks.execute(
-                    "eager", lock -> List.of(locks.manager().lookup("eager").isPresent() ? "eager" : "nothing"));
+                    "eager",
+                    lock -> List.of(locks.manager().admin().lookup("eager").isPresent() ? "eager" : "nothing"));
         }
     }
 }

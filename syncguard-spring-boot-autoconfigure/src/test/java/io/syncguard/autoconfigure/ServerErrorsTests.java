@@ -133,14 +133,14 @@ class ServerErrorsTests {
                                 () -> locks.tryAcquire(ORDER),
                                 () -> new LockTemplate(locks).execute("order:1", lock -> lock),
                                 () -> locks.isLocked("order:1"),
-                                () -> locks.lookup("order:1"),
-                                () -> locks.holders("order:1"),
+                                () -> locks.admin().lookup("order:1"),
+                                () -> locks.admin().holders("order:1"),
                                 () -> held.extend(Duration.ofSeconds(20)),
                                 () -> locks.extend(held.lockId(), Duration.ofSeconds(20)))
                         .forEach(operation -> assertFails(operation, SCHEMA_MISSING)
                                 .hasMessageContainingAll("'order:1'", "syncguard.postgres.schema-management"));
                 Stream.<ThrowingCallable>of(
-                                () -> locks.lookupById(unknownLockId),
+                                () -> locks.admin().lookupById(unknownLockId),
                                 () -> locks.owns(unknownLockId),
                                 () -> locks.extend(unknownLockId, Duration.ofSeconds(20)),
                                 () -> locks.release(unknownLockId))

@@ -62,7 +62,7 @@ class ShedLockAutoConfigurationTests {
             assertThat(application.getBean(Jobs.class).kept(locks))
                     .hasValueSatisfying(
                             ttl -> assertThat(ttl).isBetween(Duration.ofMinutes(20), Duration.ofMinutes(21)));
-            assertThat(locks.lookup("kept"))
+            assertThat(locks.admin().lookup("kept"))
                     .hasValueSatisfying(kept -> assertThat(Duration.between(kept.acquiredAt(), kept.expiresAt()))
                             .as("after its end")
                             .isBetween(Duration.ofMinutes(9), Duration.ofMinutes(11)));
@@ -185,7 +185,7 @@ class ShedLockAutoConfigurationTests {
         @SchedulerLock(name = "kept", lockAtLeastFor = "5m")
         public Optional<Duration> kept(LockManager locks) {
             LockExtender.extendActiveLock(Duration.ofMinutes(20), Duration.ofMinutes(10));
-            return locks.lookup("kept").map(info -> Duration.between(info.acquiredAt(), info.expiresAt()));
+            return locks.admin().lookup("kept").map(info -> Duration.between(info.acquiredAt(), info.expiresAt()));
         }
     }
 }

@@ -318,7 +318,7 @@ class TenantLocksTests {
 
         @Bean
         SyncGuardEndpoint endpoint(ListableBeanFactory beans) {
-            return new SyncGuardEndpoint(LockEngines.of(beans), () -> null, new EventJournal(), Show.ALWAYS);
+            return new SyncGuardEndpoint(LockEngines.of(beans), () -> null, new EventJournal(), Show.ALWAYS, null);
         }
 
         @Bean

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.lettuce.core.RedisClient;
 import io.syncguard.BackendInfo;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -74,6 +75,8 @@ class TwoBackendsTests {
             assertThat(keepers(qualified.redis(), "order:2")).containsExactly("redis");
             assertThat(qualified.postgres().manager()).isSameAs(qualified.postgresManager());
             assertThat(qualified.redis().manager()).isSameAs(qualified.redisManager());
+            assertThat(qualified.postgresAdmin().backend().name()).isEqualTo("postgres");
+            assertThat(qualified.redisAdmin().backend().name()).isEqualTo("redis");
         });
     }
 
@@ -87,10 +90,12 @@ class TwoBackendsTests {
                     .isSameAs(application.getBean(LockManager.class));
             assertThat(application.getBean(LockBackend.class).name()).isEqualTo(primary);
             BackendInfo expected = new BackendInfo(primary, true, BackendInfo.Clock.SERVER);
-            assertThat(application.getBean(LockManager.class).backend()).isEqualTo(expected);
+            assertThat(application.getBean(LockManager.class).admin().backend()).isEqualTo(expected);
             assertThat(LockManager.routing(() -> application.getBean(LockManager.class))
+                            .admin()
                             .backend())
                     .isEqualTo(expected);
+            assertThat(application.getBean(LockAdmin.class).backend()).isEqualTo(expected);
         });
     }
 
@@ -201,7 +206,12 @@ class TwoBackendsTests {
     record Unqualified(LockTemplate template, LockManager manager) {}
 
     record Qualified(
-            LockTemplate postgres, LockTemplate redis, LockManager postgresManager, LockManager redisManager) {}
+            LockTemplate postgres,
+            LockTemplate redis,
+            LockManager postgresManager,
+            LockManager redisManager,
+            LockAdmin postgresAdmin,
+            LockAdmin redisAdmin) {}
 
     @Configuration(proxyBeanMethods = false)
     static class Users {
@@ -216,8 +226,10 @@ class TwoBackendsTests {
                 @Qualifier("postgres") LockTemplate postgres,
                 @Qualifier("redis") LockTemplate redis,
                 @Qualifier("postgres") LockManager postgresManager,
-                @Qualifier("redis") LockManager redisManager) {
-            return new Qualified(postgres, redis, postgresManager, redisManager);
+                @Qualifier("redis") LockManager redisManager,
+                @Qualifier("postgres") LockAdmin postgresAdmin,
+                @Qualifier("redis") LockAdmin redisAdmin) {
+            return new Qualified(postgres, redis, postgresManager, redisManager, postgresAdmin, redisAdmin);
         }
     }
 

@@ -65,12 +65,12 @@ class HandOverTests {
         String lockId = child.ask("acquire order:42 3600000");
 
         assertThat(locks.owns(lockId)).isTrue();
-        LockInfo info = locks.lookupById(lockId).orElseThrow();
+        LockInfo info = locks.admin().lookupById(lockId).orElseThrow();
         assertThat(info.fence().value()).isEqualTo(1);
         assertThat(info.owner()).isEqualTo("child");
         Instant shortened = locks.extend(lockId, Duration.ofMinutes(30)).orElseThrow();
         assertThat(shortened).isBefore(info.expiresAt());
-        assertThat(locks.lookupById(lockId).orElseThrow().expiresAt()).isEqualTo(shortened);
+        assertThat(locks.admin().lookupById(lockId).orElseThrow().expiresAt()).isEqualTo(shortened);
         assertThat(locks.release(lockId)).isTrue();
 
         assertThat(locks.release(lockId)).isFalse();
@@ -102,7 +102,7 @@ class HandOverTests {
 
         assertThat(child.ask("extend " + lock.lockId() + " 3600000")).isEqualTo("true");
 
-        assertThat(locks.lookup("order:42").orElseThrow().expiresAt()).isAfter(lock.expiresAt());
+        assertThat(locks.admin().lookup("order:42").orElseThrow().expiresAt()).isAfter(lock.expiresAt());
         assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
         fixture.time.advance(EngineFixture.TTL);
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
@@ -116,12 +116,12 @@ class HandOverTests {
         LockHandle stale = locks.acquire(REQUEST.noHeartbeat());
         other.jdbc().update("UPDATE syncguard_locks SET expires_at_ms = syncguard_locks_now() - 1000");
         AcquireRequest next = fixture.holdElsewhere("order:42", EngineFixture.TTL);
-        LockInfo before = locks.lookupById(next.lockId()).orElseThrow();
+        LockInfo before = locks.admin().lookupById(next.lockId()).orElseThrow();
 
         assertThat(child.ask("owns " + stale.lockId())).isEqualTo("false");
         assertThat(child.ask("extend " + stale.lockId() + " 3600000")).isEqualTo("false");
         assertThat(child.ask("release " + stale.lockId())).isEqualTo("false");
 
-        assertThat(locks.lookupById(next.lockId())).contains(before);
+        assertThat(locks.admin().lookupById(next.lockId())).contains(before);
     }
 }

@@ -134,7 +134,7 @@ class PostgresHeartbeatTests {
         LockHandle stale = locks.acquire(REQUEST);
         endLease("order:42");
         AcquireRequest next = fixture.holdElsewhere("order:42", Duration.ofHours(1));
-        LockInfo before = locks.lookupById(next.lockId()).orElseThrow();
+        LockInfo before = locks.admin().lookupById(next.lockId()).orElseThrow();
 
         fixture.time.advance(Duration.ofSeconds(10));
         eventually().until(() -> fixture.events.contains("lost"));
@@ -143,7 +143,7 @@ class PostgresHeartbeatTests {
         eventually().until(() -> fixture.backend.releases.get() > 0);
         fixture.settle();
 
-        assertThat(locks.lookupById(next.lockId())).contains(before);
+        assertThat(locks.admin().lookupById(next.lockId())).contains(before);
         assertThat(before.fence().value()).isEqualTo(2);
     }
 
@@ -246,7 +246,7 @@ class PostgresHeartbeatTests {
             return extension.isDone();
         });
         assertThat(extension.get())
-                .contains(locks.lookup("order:42").orElseThrow().expiresAt());
+                .contains(locks.admin().lookup("order:42").orElseThrow().expiresAt());
     }
 
     private void open(Duration networkTimeout) {

@@ -45,7 +45,7 @@ class ProcessFaultTests {
 
         child.pause();
         LockHandle next = locks.acquire(LockRequest.of("order:42").waitTime(Duration.ofMinutes(1)));
-        LockInfo granted = locks.lookupById(next.lockId()).orElseThrow();
+        LockInfo granted = locks.admin().lookupById(next.lockId()).orElseThrow();
         child.resume();
 
         assertThat(child.ask("report"))
@@ -55,7 +55,8 @@ class ProcessFaultTests {
         assertThat(child.ask("close")).as("after all its releases were sent").isEqualTo("closed");
         assertThat(child.ask("events")).containsOnlyOnce("lost").doesNotContain("released");
         assertThat(granted.fence().value()).isEqualTo(2);
-        assertThat(locks.lookupById(next.lockId()).orElseThrow().fence()).isEqualTo(granted.fence());
+        assertThat(locks.admin().lookupById(next.lockId()).orElseThrow().fence())
+                .isEqualTo(granted.fence());
         assertThat(next.release()).isTrue();
     }
 
@@ -71,7 +72,7 @@ class ProcessFaultTests {
         LockHandle next = locks.acquire(LockRequest.of("order:42").waitTime(Duration.ofMinutes(1)));
 
         assertThat(next.fence().value()).isEqualTo(2);
-        assertThat(locks.lookup("order:42").orElseThrow().acquiredAt().toEpochMilli() - expired)
+        assertThat(locks.admin().lookup("order:42").orElseThrow().acquiredAt().toEpochMilli() - expired)
                 .as("milliseconds since the end of the lease")
                 .isBetween(LockBackend.TOLERANCE_MILLIS, LockBackend.TOLERANCE_MILLIS + 10_000);
         assertThat(next.release()).isTrue();

@@ -4,6 +4,7 @@ import io.micrometer.common.KeyValues;
 import io.micrometer.observation.ObservationPredicate;
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
@@ -171,12 +172,19 @@ class GuideSamples {
 
     private final LockTemplate locks;
     private final LockManager manager;
+    private final LockAdmin admin;
     private final ExecutorService executor;
     private final BlockingQueue<String> orders;
 
-    GuideSamples(LockTemplate locks, LockManager manager, ExecutorService executor, BlockingQueue<String> orders) {
+    GuideSamples(
+            LockTemplate locks,
+            LockManager manager,
+            LockAdmin admin,
+            ExecutorService executor,
+            BlockingQueue<String> orders) {
         this.locks = locks;
         this.manager = manager;
+        this.admin = admin;
         this.executor = executor;
         this.orders = orders;
     }
@@ -238,12 +246,12 @@ class GuideSamples {
     void releaseThoseThatHang() {
         // sample: force-release
         for (LockStatus lock :
-                manager.list(LockQuery.all().startingWith("report:")).locks()) {
+                admin.list(LockQuery.all().startingWith("report:")).locks()) {
             boolean hangs = lock.holders().stream()
                     .anyMatch(holder ->
-                            Duration.between(holder.since(), lock.at()).toHours() >= 3);
+                            Duration.between(holder.acquiredAt(), lock.at()).toHours() >= 3);
             if (hangs) {
-                manager.forceRelease(lock.key(), "held for three hours");
+                admin.forceRelease(lock.key(), "held for three hours");
             }
         }
         // end

@@ -57,11 +57,13 @@ class ScheduledJobRecipeTests {
             two.getBean(ReportJob.class).run();
             assertThat(instances.count("report")).isEqualTo(1);
 
-            LockStatus status =
-                    two.getBean(LockManager.class).status("daily-report").orElseThrow();
+            LockStatus status = two.getBean(LockManager.class)
+                    .admin()
+                    .status("daily-report")
+                    .orElseThrow();
             assertThat(status.holders()).singleElement().satisfies(holder -> {
                 assertThat(holder.owner()).isEqualTo("one");
-                assertThat(Duration.between(holder.since(), holder.expiresAt()))
+                assertThat(Duration.between(holder.acquiredAt(), holder.expiresAt()))
                         .as("the key is free one second after that")
                         .isEqualTo(Duration.ofSeconds(59));
             });

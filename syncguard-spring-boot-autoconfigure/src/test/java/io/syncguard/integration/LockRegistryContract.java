@@ -10,6 +10,7 @@ import io.syncguard.core.TransactionBoundary;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -48,7 +49,14 @@ public abstract class LockRegistryContract {
     private static final Duration TTL = Duration.ofSeconds(3);
 
     private static final EngineSettings SETTINGS = new EngineSettings(
-            "test", TTL, Duration.ofSeconds(5), Duration.ofMillis(1), Duration.ofMillis(10), Duration.ZERO);
+            "test",
+            TTL,
+            Duration.ofSeconds(5),
+            Duration.ofMillis(1),
+            Duration.ofMillis(10),
+            Duration.ZERO,
+            Duration.ZERO,
+            Map.of());
 
     private final List<LockEngine> engines = new ArrayList<>();
     private final List<Node> nodes = new ArrayList<>();

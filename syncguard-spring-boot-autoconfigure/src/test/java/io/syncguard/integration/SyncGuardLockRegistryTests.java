@@ -272,7 +272,7 @@ class SyncGuardLockRegistryTests {
     @Test
     void the_unlock_of_a_lock_that_was_released_by_its_lock_id_fails() {
         lock.lock();
-        locks.release(locks.debugLookup(KEY).get(0).lockId());
+        locks.release(locks.admin().debugLookup(KEY).get(0).lockId());
 
         assertThatExceptionOfType(ConcurrentModificationException.class)
                 .isThrownBy(lock::unlock)
@@ -383,7 +383,7 @@ class SyncGuardLockRegistryTests {
     }
 
     private Duration ttlOf(String key) {
-        LockInfo info = locks.lookup(key).orElseThrow();
+        LockInfo info = locks.admin().lookup(key).orElseThrow();
         return Duration.between(info.acquiredAt(), info.expiresAt());
     }
 }

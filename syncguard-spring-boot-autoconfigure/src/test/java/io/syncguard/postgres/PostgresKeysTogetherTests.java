@@ -11,6 +11,8 @@ import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.StatementCounter;
@@ -176,7 +178,8 @@ class PostgresKeysTogetherTests {
                 PostgresSettings.WAITER_TTL,
                 Duration.ZERO,
                 false,
-                PostgresBatching.AUTO);
+                PostgresBatching.AUTO,
+                FenceSettings.from(FenceSource.COUNTER));
         return runner.withBean(
                 LockBackend.class, () -> new PostgresLockBackend(callers, engine, null, settings, () -> {}));
     }

@@ -50,7 +50,7 @@ class PostgresManyCallersTests {
                         4,
                         NETWORK_TIMEOUT,
                         PostgresSettings.WAITER_TTL,
-                        Map.of("syncguard.postgres.batching", batching.name())::get);
+                        Map.of(ApplicationBackend.BATCHING, batching.name())::get);
                 Connection application = PostgresServer.dataSource(url).getConnection()) {
             acquireAndRelease(backend, "stuck", "first");
             application.setAutoCommit(false);
@@ -82,7 +82,7 @@ class PostgresManyCallersTests {
                         4,
                         NETWORK_TIMEOUT,
                         PostgresSettings.WAITER_TTL,
-                        Map.of("syncguard.postgres.batching", batching.name())::get);
+                        Map.of(ApplicationBackend.BATCHING, batching.name())::get);
                 Connection application = PostgresServer.dataSource(url).getConnection()) {
             List<AcquireRequest> readers = IntStream.range(0, 20)
                     .mapToObj(reader -> AcquireRequests.shared("stuck", lockId(backend, "stuck", reader), TTL, "test"))

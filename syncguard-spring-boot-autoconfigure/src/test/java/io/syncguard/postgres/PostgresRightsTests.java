@@ -11,6 +11,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.DocumentedRights;
@@ -228,7 +229,8 @@ class PostgresRightsTests {
                         Duration.ofMinutes(1),
                         Duration.ZERO,
                         false,
-                        PostgresBatching.OFF),
+                        PostgresBatching.OFF,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
         backends.add(backend);
         return backend;

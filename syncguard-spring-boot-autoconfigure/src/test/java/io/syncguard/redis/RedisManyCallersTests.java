@@ -106,7 +106,7 @@ class RedisManyCallersTests {
 
     private static LockBackend open(String url, Duration timeout, RedisBatching batching) {
         return ApplicationBackend.on(
-                url, 0, timeout, RedisSettings.WAITER_TTL, Map.of("syncguard.redis.batching", batching.name())::get);
+                url, 0, timeout, RedisSettings.WAITER_TTL, Map.of(ApplicationBackend.BATCHING, batching.name())::get);
     }
 
     private static String url(OwnRedisCluster cluster) {

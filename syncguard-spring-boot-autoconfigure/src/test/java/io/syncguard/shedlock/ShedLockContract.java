@@ -9,6 +9,7 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -25,7 +26,14 @@ public abstract class ShedLockContract extends AbstractExtensibleLockProviderInt
 
     /** The suite leaves locks behind, for which no engine has to wait. */
     private static final EngineSettings SETTINGS = new EngineSettings(
-            "test", Duration.ofSeconds(30), Duration.ZERO, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ZERO);
+            "test",
+            Duration.ofSeconds(30),
+            Duration.ZERO,
+            Duration.ofMillis(1),
+            Duration.ofMillis(1),
+            Duration.ZERO,
+            Duration.ZERO,
+            Map.of());
 
     private LockEngine engine;
 

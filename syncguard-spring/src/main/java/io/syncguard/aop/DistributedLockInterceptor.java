@@ -2,6 +2,7 @@ package io.syncguard.aop;
 
 import io.syncguard.CurrentLocks;
 import io.syncguard.DistributedLock;
+import io.syncguard.JointLocks;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
@@ -145,7 +146,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             List<LockRequest> together = new ArrayList<>(missing.size());
             together.add(first);
             missing.subList(1, missing.size()).forEach(other -> together.add(other.lock()));
-            List<LockHandle> acquired = manager().acquireTogether(together);
+            List<LockHandle> acquired = JointLocks.of(manager()).acquireTogether(together);
             if (acquired.isEmpty()) {
                 throw new IllegalStateException(manager()
                         + " returned no handle from acquireTogether: return that of the first request, or throw");
@@ -188,7 +189,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 if (locks.size() == 1) {
                     locks.get(0).close();
                 } else if (!locks.isEmpty()) {
-                    manager().closeAll(locks);
+                    JointLocks.of(manager()).closeAll(locks);
                 }
             } catch (LockLostException ex) {
                 throw cancelled == null ? ex : causedBy(cancelled, ex);

@@ -48,7 +48,7 @@ final class Candidate {
     /** Resigns as soon as another member waits, and returns the time of the resignation. */
     long resign() {
         // Otherwise it may be elected again itself.
-        while (locks.status(key).filter(status -> status.waiters() > 0).isEmpty()) {
+        while (locks.admin().status(key).filter(status -> status.waiters() > 0).isEmpty()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
         long time = System.nanoTime();

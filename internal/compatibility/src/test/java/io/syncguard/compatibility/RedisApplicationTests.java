@@ -44,7 +44,7 @@ class RedisApplicationTests {
             CompletableFuture<LockHandle> waiter = CompletableFuture.supplyAsync(
                     () -> locks.acquire(LockRequest.of("order", "42").waitTime(Duration.ofSeconds(20))));
             await().atMost(Duration.ofSeconds(10))
-                    .until(() -> locks.status("order:42").orElseThrow().waiters() == 1);
+                    .until(() -> locks.admin().status("order:42").orElseThrow().waiters() == 1);
             held.release();
 
             assertThat(waiter.join().fence()).isGreaterThan(held.fence());

@@ -105,7 +105,7 @@ public abstract class ForcedReleaseContract extends ContractFixture {
                     .atMost(Duration.ofSeconds(20))
                     .until(() -> backend().status(KEY).orElseThrow().waiters() == 1);
 
-            ForcedRelease done = waiter.forceRelease(KEY, "a test");
+            ForcedRelease done = waiter.admin().forceRelease(KEY, "a test");
 
             LockHandle granted = next.get(30, TimeUnit.SECONDS);
             assertThat(granted.fence()).isGreaterThan(done.fence());

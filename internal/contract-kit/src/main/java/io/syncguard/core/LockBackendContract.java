@@ -279,7 +279,7 @@ public abstract class LockBackendContract {
         AcquireResult.Granted grant = grant(request);
         try (LockEngine engine = new LockEngine(
                 store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
-            LockInfo info = engine.lookup(KEY).orElseThrow();
+            LockInfo info = engine.admin().lookup(KEY).orElseThrow();
 
             assertThat(info)
                     .isEqualTo(new LockInfo(
@@ -290,8 +290,8 @@ public abstract class LockBackendContract {
                             grant.expiresAt(),
                             grant.fence(),
                             "test"))
-                    .isEqualTo(engine.lookupById(request.lockId()).orElseThrow());
-            assertThat(engine.holders(KEY)).containsExactly(info);
+                    .isEqualTo(engine.admin().lookupById(request.lockId()).orElseThrow());
+            assertThat(engine.admin().holders(KEY)).containsExactly(info);
             assertThat(info.keyHash()).matches("[0-9a-f]{24}");
             assertThat(info.toString()).doesNotContain(KEY, request.lockId());
         }
@@ -303,12 +303,12 @@ public abstract class LockBackendContract {
         grant(request);
         try (LockEngine engine = new LockEngine(
                 store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
-            RawLockInfo raw = engine.debugLookupById(request.lockId()).orElseThrow();
+            RawLockInfo raw = engine.admin().debugLookupById(request.lockId()).orElseThrow();
 
             assertThat(raw.key()).isEqualTo(KEY);
             assertThat(raw.lockId()).isEqualTo(request.lockId());
-            assertThat(engine.debugLookup(KEY)).containsExactly(raw);
-            assertThat(engine.debugLookup("another")).isEmpty();
+            assertThat(engine.admin().debugLookup(KEY)).containsExactly(raw);
+            assertThat(engine.admin().debugLookup("another")).isEmpty();
             assertThat(raw.toString()).contains(KEY).doesNotContain(request.lockId());
         }
     }
@@ -362,13 +362,13 @@ public abstract class LockBackendContract {
         try (LockEngine here = newEngine();
                 LockEngine there = newEngine()) {
             LockHandle lock = here.acquire(LockRequest.of(KEY).holdAtLeast(atLeast));
-            Instant granted = only(here.debugLookup(KEY)).acquiredAt();
+            Instant granted = only(here.admin().debugLookup(KEY)).acquiredAt();
             FutureTask<LockHandle> waiter = EngineFixture.inAnotherThread(() -> there.acquire(LockRequest.of(KEY)));
 
             assertThat(lock.release()).isTrue();
 
             LockHandle next = EngineFixture.got(waiter);
-            assertThat(only(there.debugLookup(KEY)).acquiredAt())
+            assertThat(only(there.admin().debugLookup(KEY)).acquiredAt())
                     .isBetween(
                             granted.plus(atLeast), granted.plus(atLeast).plusMillis(LockBackend.TOLERANCE_MILLIS - 1));
             // A held lock delays the end of its engine.

@@ -333,14 +333,14 @@ public abstract class SharedLockContract extends ContractFixture {
             for (int round = 0; round < 5; round++) {
                 locks.executeWithoutResult(request, writing -> {
                     pair[0]++;
-                    assertThat(locks.manager().holders("pair"))
+                    assertThat(locks.manager().admin().holders("pair"))
                             .extracting(LockInfo::fence)
                             .containsExactly(writing.fence());
                     pair[1]++;
                 });
                 locks.executeWithoutResult(request.shared(), reading -> {
                     assertThat(pair[0]).isEqualTo(pair[1]);
-                    assertThat(locks.manager().holders("pair"))
+                    assertThat(locks.manager().admin().holders("pair"))
                             .allMatch(info -> info.mode() == LockMode.SHARED)
                             .extracting(LockInfo::fence)
                             .contains(reading.fence());

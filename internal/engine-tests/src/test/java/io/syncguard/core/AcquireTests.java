@@ -189,7 +189,7 @@ class AcquireTests {
     }
 
     private long waiters() {
-        return locks.status("order:42").orElseThrow().waiters();
+        return locks.admin().status("order:42").orElseThrow().waiters();
     }
 
     @Test

@@ -137,7 +137,7 @@ public class EngineInterleavingTests {
             Locks locks = new Locks();
             Thread holder = started(locks::hold);
             Thread waiter = started(locks::hold);
-            locks.engine.forceRelease("key", "test");
+            locks.engine.admin().forceRelease("key", "test");
             holder.join();
             waiter.join();
 

@@ -40,9 +40,11 @@ class FenceRotationTests {
         assertThat(lock.rotateFence()).isEqualTo(new Fence(2));
 
         assertThat(lock.fence()).isEqualTo(new Fence(2));
-        assertThat(locks.lookup("order:42")).map(LockInfo::fence).contains(new Fence(2));
-        assertThat(locks.holders("order:42")).extracting(LockInfo::fence).containsExactly(new Fence(2));
-        assertThat(locks.lookupById(lock.lockId())).map(LockInfo::fence).contains(new Fence(2));
+        assertThat(locks.admin().lookup("order:42")).map(LockInfo::fence).contains(new Fence(2));
+        assertThat(locks.admin().holders("order:42"))
+                .extracting(LockInfo::fence)
+                .containsExactly(new Fence(2));
+        assertThat(locks.admin().lookupById(lock.lockId())).map(LockInfo::fence).contains(new Fence(2));
         assertThat(fixture.backend.rotations).hasValue(1);
     }
 
@@ -55,7 +57,7 @@ class FenceRotationTests {
         lock.rotateFence();
 
         assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(26));
-        assertThat(locks.lookup("order:42")).map(LockInfo::expiresAt).contains(lock.expiresAt());
+        assertThat(locks.admin().lookup("order:42")).map(LockInfo::expiresAt).contains(lock.expiresAt());
     }
 
     @Test
@@ -81,7 +83,7 @@ class FenceRotationTests {
 
         assertThat(fixture.backend.extendStatements).hasPositiveValue();
         assertThat(lock.fence()).isEqualTo(new Fence(2));
-        assertThat(locks.lookup("order:42")).map(LockInfo::fence).contains(new Fence(2));
+        assertThat(locks.admin().lookup("order:42")).map(LockInfo::fence).contains(new Fence(2));
     }
 
     @Test

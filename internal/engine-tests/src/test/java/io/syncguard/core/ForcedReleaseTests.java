@@ -57,7 +57,7 @@ class ForcedReleaseTests {
         LockHandle hangs = locks.acquire(ORDER);
         LockHandle other = locks.acquire(LockRequest.of("order:43"));
 
-        ForcedRelease done = locks.forceRelease("order:42", "by ann: it hangs");
+        ForcedRelease done = locks.admin().forceRelease("order:42", "by ann: it hangs");
 
         assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
         assertThat(other.isHeld()).isTrue();
@@ -72,7 +72,7 @@ class ForcedReleaseTests {
         LockHandle[] next = new LockHandle[1];
         fixture.backend.afterForcedRelease = () -> next[0] = locks.acquire(ORDER);
 
-        locks.forceRelease("order:42", "by ann");
+        locks.admin().forceRelease("order:42", "by ann");
 
         assertThat(next[0].isHeld()).isTrue();
     }
@@ -83,7 +83,7 @@ class ForcedReleaseTests {
         fixture.backend.answerForcedRelease("order:42", 1, 1);
         giveUpAfterOneTry();
 
-        assertThat(locks.forceRelease("order:42").remaining()).isEqualTo(1);
+        assertThat(locks.admin().forceRelease("order:42").remaining()).isEqualTo(1);
 
         assertThat(commits.isHeld()).isTrue();
     }
@@ -103,7 +103,7 @@ class ForcedReleaseTests {
     void listeners_and_the_log_learn_who_and_why() {
         fixture.holdElsewhere("order:42", EngineFixture.TTL);
         try (CapturedLog log = new CapturedLog()) {
-            locks.forceRelease("order:42", "by ann: it hangs");
+            locks.admin().forceRelease("order:42", "by ann: it hangs");
 
             assertThat(log.messages())
                     .containsExactly("Lock 'order:42' was released by force: 1 lease(s) ended, 0 remain because of a"
@@ -115,12 +115,12 @@ class ForcedReleaseTests {
     @Test
     void listeners_and_the_log_learn_of_one_that_found_nothing_too_which_is_no_warning() {
         try (CapturedLog warnings = new CapturedLog()) {
-            locks.forceRelease("order:41", "by ann");
+            locks.admin().forceRelease("order:41", "by ann");
 
             assertThat(warnings.messages()).isEmpty();
         }
         try (CapturedLog log = new CapturedLog(Level.INFO)) {
-            locks.forceRelease("order:42", "by ann: it hangs");
+            locks.admin().forceRelease("order:42", "by ann: it hangs");
 
             assertThat(log.messages())
                     .containsExactly("Lock 'order:42' was to be released by force, but nobody held it."
@@ -134,7 +134,7 @@ class ForcedReleaseTests {
         fixture.backend.answerForcedRelease("order:42", 0, 1);
         giveUpAfterOneTry();
         try (CapturedLog log = new CapturedLog()) {
-            locks.forceRelease("order:42", "by ann");
+            locks.admin().forceRelease("order:42", "by ann");
 
             assertThat(log.messages()).singleElement().asString().contains("0 lease(s) ended, 1 remain");
         }
@@ -169,18 +169,19 @@ class ForcedReleaseTests {
     @Test
     void the_status_and_the_list_come_from_the_store() {
         fixture.holdElsewhere("order:42", EngineFixture.TTL);
-        assertThat(locks.status("order:42").orElseThrow().holders()).hasSize(1);
-        assertThat(locks.status("order:43")).isEmpty();
-        assertThat(locks.list(LockQuery.all().startingWith("order:")).locks()).hasSize(1);
+        assertThat(locks.admin().status("order:42").orElseThrow().holders()).hasSize(1);
+        assertThat(locks.admin().status("order:43")).isEmpty();
+        assertThat(locks.admin().list(LockQuery.all().startingWith("order:")).locks())
+                .hasSize(1);
     }
 
     @Test
     void a_key_that_cannot_be_is_refused_before_anything_is_sent() {
-        assertThatThrownBy(() -> locks.forceRelease(""))
+        assertThatThrownBy(() -> locks.admin().forceRelease(""))
                 .isInstanceOf(LockException.class)
                 .extracting(failure -> ((LockException) failure).code())
                 .isEqualTo(LockErrorCode.INVALID_ARGUMENT);
-        assertThatThrownBy(() -> locks.status("")).isInstanceOf(LockException.class);
+        assertThatThrownBy(() -> locks.admin().status("")).isInstanceOf(LockException.class);
     }
 
     @Test
@@ -191,7 +192,8 @@ class ForcedReleaseTests {
 
     @Test
     void each_part_of_a_query_can_be_changed_without_the_others() {
-        LockQuery query = new LockQuery("order:", "order:41", 7);
+        LockQuery query =
+                LockQuery.all().startingWith("order:").after("order:41").limit(7);
 
         assertThat(LockQuery.all().startingWith("order:").after("order:41").limit(7))
                 .isEqualTo(query);

@@ -38,7 +38,7 @@ class HeartbeatTests {
         fixture.advanceSlowly(Duration.ofMinutes(5), Duration.ofSeconds(5));
 
         assertThat(lock.isHeld()).isTrue();
-        assertThat(locks.lookup("order:42").orElseThrow().fence()).isEqualTo(lock.fence());
+        assertThat(locks.admin().lookup("order:42").orElseThrow().fence()).isEqualTo(lock.fence());
         assertThat(fixture.backend.extendStatements.get()).isBetween(25, 32);
     }
 

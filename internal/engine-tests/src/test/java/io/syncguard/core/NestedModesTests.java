@@ -107,7 +107,7 @@ class NestedModesTests {
         template.executeWithoutResult(READ, outer -> {
             template.executeWithoutResult(
                     READ, inner -> assertThat(inner.fence()).isEqualTo(outer.fence()));
-            assertThat(locks.holders("order:42")).hasSize(1);
+            assertThat(locks.admin().holders("order:42")).hasSize(1);
         });
 
         assertThat(fixture.backend.acquires).hasValue(1);

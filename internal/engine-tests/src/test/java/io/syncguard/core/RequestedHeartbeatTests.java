@@ -109,8 +109,8 @@ class RequestedHeartbeatTests {
         locks.acquire(REQUEST.owner("node-7"));
         locks.acquire(LockRequest.of("order:43"));
 
-        assertThat(locks.lookup("order:42")).map(LockInfo::owner).contains("node-7");
-        assertThat(locks.lookup("order:43")).map(LockInfo::owner).contains("test");
+        assertThat(locks.admin().lookup("order:42")).map(LockInfo::owner).contains("node-7");
+        assertThat(locks.admin().lookup("order:43")).map(LockInfo::owner).contains("test");
     }
 
     @Test
@@ -119,7 +119,7 @@ class RequestedHeartbeatTests {
                 REQUEST.owner("outer"),
                 outer -> template.executeWithoutResult(
                         REQUEST.owner("inner"),
-                        inner -> assertThat(locks.lookup("order:42"))
+                        inner -> assertThat(locks.admin().lookup("order:42"))
                                 .map(LockInfo::owner)
                                 .contains("outer")));
     }

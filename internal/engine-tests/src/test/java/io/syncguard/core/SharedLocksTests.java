@@ -126,7 +126,7 @@ class SharedLocksTests {
 
         assertThat(got(first).isHeld()).isTrue();
         assertThat(got(second).isHeld()).isTrue();
-        assertThat(locks.holders("order:42")).hasSize(2);
+        assertThat(locks.admin().holders("order:42")).hasSize(2);
     }
 
     @Test
@@ -210,7 +210,7 @@ class SharedLocksTests {
         fixture.readElsewhere("order:42", LONG);
         LockHandle third = locks.acquire(READ);
 
-        List<LockInfo> holders = locks.holders("order:42");
+        List<LockInfo> holders = locks.admin().holders("order:42");
 
         assertThat(holders).extracting(info -> info.fence().value()).containsExactly(1L, 2L, 3L);
         assertThat(holders).extracting(LockInfo::mode).containsOnly(LockMode.SHARED);
@@ -219,7 +219,7 @@ class SharedLocksTests {
                 .extracting(LockInfo::lockIdHash)
                 .startsWith(Hashes.shown(first.lockId()))
                 .endsWith(Hashes.shown(third.lockId()));
-        assertThat(locks.lookup("order:42")).contains(holders.get(0));
+        assertThat(locks.admin().lookup("order:42")).contains(holders.get(0));
         assertThat(locks.owns(third.lockId())).isTrue();
     }
 

@@ -15,6 +15,7 @@ import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -173,7 +174,8 @@ class WaitersTests {
         InMemoryLockBackend disconnected = new InMemoryLockBackend(fixture.store);
         disconnected.deliverWakeUps(false);
         Duration hour = Duration.ofHours(1);
-        EngineSettings settings = new EngineSettings("test", hour, hour, hour, hour, Duration.ZERO);
+        EngineSettings settings =
+                new EngineSettings("test", hour, hour, hour, hour, Duration.ZERO, Duration.ZERO, Map.of());
         fixture.holdElsewhere("k", hour);
         try (LockEngine patient = new LockEngine(
                 disconnected, settings, TransactionBoundary.NONE, List.of(), LockObserver.NONE, fixture.time)) {

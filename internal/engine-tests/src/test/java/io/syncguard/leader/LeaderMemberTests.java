@@ -298,7 +298,7 @@ class LeaderMemberTests {
     }
 
     private String lockId() {
-        return fixture.process.engine.debugLookup(KEY).get(0).lockId();
+        return fixture.process.engine.admin().debugLookup(KEY).get(0).lockId();
     }
 
     private static List<Thread> threads() {

@@ -11,6 +11,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -34,7 +36,8 @@ final class StoreBugs {
             PostgresSettings.WAITER_TTL,
             Duration.ZERO,
             false,
-            PostgresBatching.OFF);
+            PostgresBatching.OFF,
+            FenceSettings.from(FenceSource.COUNTER));
 
     private StoreBugs() {}
 

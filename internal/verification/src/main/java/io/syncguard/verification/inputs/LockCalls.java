@@ -69,14 +69,14 @@ final class LockCalls {
     Set<String> left() {
         Set<String> found = new TreeSet<>();
         LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
-        LockPage page = manager.list(query);
+        LockPage page = manager.admin().list(query);
         while (true) {
             page.locks().forEach(lock -> found.add(lock.key()));
             if (page.next() == null) {
                 found.removeAll(kept);
                 return found;
             }
-            page = manager.list(query.after(page.next()));
+            page = manager.admin().list(query.after(page.next()));
         }
     }
 
@@ -96,7 +96,8 @@ final class LockCalls {
                 Boolean.valueOf(same).equals(answers.call("isLocked", true, () -> manager.isLocked(other))),
                 "'" + key + "' and '" + other + "' are " + (same ? "two locks" : "one lock"));
         answers.require(
-                manager.status(key)
+                manager.admin()
+                        .status(key)
                         .filter(status -> status.key().equals(normal))
                         .isPresent(),
                 "The lock is not found by its key " + key);

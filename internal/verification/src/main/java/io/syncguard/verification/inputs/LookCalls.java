@@ -28,17 +28,17 @@ final class LookCalls {
         String key = inputs.textOrNull();
         boolean legal = Inputs.isLegalKey(key);
         answers.call("isLocked", legal, () -> manager.isLocked(key));
-        answers.call("lookup", legal, () -> manager.lookup(key));
-        answers.call("holders", legal, () -> manager.holders(key));
-        answers.call("debugLookup", legal, () -> manager.debugLookup(key));
-        answers.call("status", legal, () -> manager.status(key));
+        answers.call("lookup", legal, () -> manager.admin().lookup(key));
+        answers.call("holders", legal, () -> manager.admin().holders(key));
+        answers.call("debugLookup", legal, () -> manager.admin().debugLookup(key));
+        answers.call("status", legal, () -> manager.admin().status(key));
         answers.call("current", legal, () -> LockHandle.current(key));
     }
 
     void lookByLockId() {
         String lockId = inputs.lockIdOrNull();
         boolean legal = lockId != null && lockId.matches("[A-Za-z0-9_-]{22}") && !lockId.endsWith("\n");
-        answers.call("lookupById", legal, () -> manager.lookupById(lockId));
+        answers.call("lookupById", legal, () -> manager.admin().lookupById(lockId));
         answers.call("owns", legal, () -> manager.owns(lockId));
         answers.call("release by lock id", legal, () -> manager.release(lockId));
         Duration ttl = inputs.durationOrNull();
@@ -58,20 +58,23 @@ final class LookCalls {
         LockPage page = answers.call(
                 "list",
                 legal,
-                () -> manager.list(
-                        LockQuery.all().startingWith(prefix).after(after).limit(limit)));
+                () -> manager.admin()
+                        .list(LockQuery.all().startingWith(prefix).after(after).limit(limit)));
         if (page != null) {
             answers.require(
                     page.locks().stream().allMatch(lock -> lock.key().startsWith(Inputs.nfc(prefix))),
                     "A list has keys that do not begin with '" + prefix + "'");
         }
-        answers.call("list null", false, () -> manager.list(null));
+        answers.call("list null", false, () -> manager.admin().list(null));
     }
 
     void forceRelease() {
         String key = inputs.textOrNull();
         String reason = inputs.textOrNull();
-        answers.call("forceRelease", Inputs.isLegalKey(key) && reason != null, () -> manager.forceRelease(key, reason));
+        answers.call(
+                "forceRelease",
+                Inputs.isLegalKey(key) && reason != null,
+                () -> manager.admin().forceRelease(key, reason));
     }
 
     void limits() {

@@ -1,5 +1,6 @@
 package io.syncguard.verification.stress;
 
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresTables;
@@ -64,7 +65,7 @@ final class PostgresStressServer implements StressServer {
         PostgresBatching batching = PostgresBatching.values()[process % PostgresBatching.values().length];
         return List.of(
                 "spring.datasource.url=" + url(process),
-                "syncguard.postgres.batching=" + batching,
+                ApplicationBackend.BATCHING + "=" + batching,
                 "syncguard.fences=" + fences);
     }
 

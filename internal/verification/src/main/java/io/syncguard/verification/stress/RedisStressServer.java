@@ -2,6 +2,7 @@ package io.syncguard.verification.stress;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisBatching;
 import io.syncguard.spi.FenceSource;
@@ -98,7 +99,7 @@ final class RedisStressServer implements StressServer {
 
     /** The processes batch differently, on the same keys. */
     static String batching(int process) {
-        return "syncguard.redis.batching=" + RedisBatching.values()[process % RedisBatching.values().length];
+        return ApplicationBackend.BATCHING + "=" + RedisBatching.values()[process % RedisBatching.values().length];
     }
 
     @Override

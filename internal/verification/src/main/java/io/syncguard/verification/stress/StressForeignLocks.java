@@ -61,8 +61,9 @@ final class StressForeignLocks {
             }
             return;
         }
-        List<LockInfo> holders =
-                chance(50) ? locks.holders(key) : locks.lookup(key).stream().toList();
+        List<LockInfo> holders = chance(50)
+                ? locks.admin().holders(key)
+                : locks.admin().lookup(key).stream().toList();
         if (holders.isEmpty()) {
             recorder.write(asked.answered(System.nanoTime(), Outcome.NOT_HELD));
         }
@@ -77,7 +78,7 @@ final class StressForeignLocks {
             recorder.write(asked.answered(System.nanoTime(), owns ? Outcome.OK : Outcome.NOT_HELD));
             return;
         }
-        recorder.write(found(asked, locks.lookupById(lockId)));
+        recorder.write(found(asked, locks.admin().lookupById(lockId)));
     }
 
     private static HistoryEvent found(HistoryEvent asked, Optional<LockInfo> found) {

@@ -187,8 +187,9 @@ final class StressWorker {
                         "syncguard.shutdown-timeout=1s")
                 .properties(properties.toArray(String[]::new))
                 .initializers(context -> {
-                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL)) {
-                        // There is no property for the waiter ttl.
+                    String batching = context.getEnvironment().getProperty(ApplicationBackend.BATCHING, "auto");
+                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL) || !batching.equalsIgnoreCase("auto")) {
+                        // There are no properties for the waiter ttl, and for batches of one request.
                         ((GenericApplicationContext) context)
                                 .registerBean(
                                         LockBackend.class,

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
@@ -46,7 +47,8 @@ public final class WakeUpWorker {
     private List<Thread> threads = List.of();
 
     private WakeUpWorker(String url, Bug bug) {
-        EngineSettings settings = new EngineSettings("worker", TTL, PATIENCE, HOUR, HOUR, Duration.ZERO);
+        EngineSettings settings =
+                new EngineSettings("worker", TTL, PATIENCE, HOUR, HOUR, Duration.ZERO, Duration.ZERO, Map.of());
         locks = new LockEngine(
                 meter.watched(bug.around(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL))),
                 settings,

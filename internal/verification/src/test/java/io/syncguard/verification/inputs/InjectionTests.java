@@ -75,9 +75,11 @@ class InjectionTests {
                 try (LockHandle lock =
                         locks.acquire(LockRequest.of(code).owner(code).noHeartbeat())) {
                     assertThat(lock.key()).isEqualTo(code);
-                    assertThat(locks.lookup(code))
+                    assertThat(locks.admin().lookup(code))
                             .hasValueSatisfying(info -> assertThat(info.owner()).isEqualTo(code));
-                    assertThat(locks.list(LockQuery.all().startingWith(code)).locks())
+                    assertThat(locks.admin()
+                                    .list(LockQuery.all().startingWith(code))
+                                    .locks())
                             .extracting(LockStatus::key)
                             .containsExactly(code);
                 }
@@ -99,7 +101,7 @@ class InjectionTests {
                     .satisfies(ex -> assertThat(ex.owner()).isEqualTo(forged))
                     .withMessageNotContainingAny("\n", "\u2028", "\u001b")
                     .withMessageContaining("'a\\u000aWARN");
-            locks.forceRelease(forged, forged);
+            locks.admin().forceRelease(forged, forged);
             assertThat(lock.isHeld()).isFalse();
 
             assertThat(log.messages())
@@ -123,11 +125,12 @@ class InjectionTests {
             LockHandle other = neighbour.acquire(LockRequest.of("of the neighbour"));
             LockHandle own = locks.acquire(LockRequest.of("own"));
 
-            assertThat(locks.list(LockQuery.all()).locks())
+            assertThat(locks.admin().list(LockQuery.all()).locks())
                     .extracting(LockStatus::key)
                     .containsExactly("own");
             assertThat(locks.isLocked("of the neighbour")).isFalse();
-            assertThat(locks.forceRelease("of the neighbour").released()).isZero();
+            assertThat(locks.admin().forceRelease("of the neighbour").released())
+                    .isZero();
             assertThat(own.release()).isTrue();
             assertThat(other.release()).isTrue();
         }

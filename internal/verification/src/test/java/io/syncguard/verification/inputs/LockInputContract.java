@@ -11,6 +11,7 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,7 +38,9 @@ abstract class LockInputContract {
                 Duration.ofSeconds(5),
                 Duration.ofMillis(20),
                 Duration.ofMillis(500),
-                Duration.ZERO);
+                Duration.ZERO,
+                Duration.ZERO,
+                Map.of());
         try (CapturedLog log = new CapturedLog(Level.DEBUG);
                 LockEngine engine = new LockEngine(open(), defaults, TransactionBoundary.NONE, List.of());
                 LeaderElection election = new LeaderElection(engine, "test", Duration.ZERO)) {

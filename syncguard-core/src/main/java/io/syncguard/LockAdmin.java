@@ -1,0 +1,68 @@
+package io.syncguard;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Shows operators the locks of one store, and ends those that hang. A bean of each application; {@link
+ * LockManager#admin} has that of any other manager. Threads may share it.
+ *
+ * <p>What it answers may be over when the answer arrives: never use it as a guard. Every method throws what those of
+ * {@link LockManager} throw.
+ */
+public interface LockAdmin {
+
+    /** What the store of the locks is. No I/O. */
+    BackendInfo backend();
+
+    /** The live lease of the key. */
+    default Optional<LockInfo> lookup(String key) {
+        return holders(key).stream().findFirst();
+    }
+
+    /** All live leases of the key. */
+    List<LockInfo> holders(String key);
+
+    /** The live lease with this lock id. */
+    Optional<LockInfo> lookupById(String lockId);
+
+    /**
+     * All live leases of the key with their lock ids, for debugging by hand. Do not log them.
+     *
+     * @see #holders
+     */
+    List<RawLockInfo> debugLookup(String key);
+
+    /**
+     * The live lease with this lock id and its key, for debugging by hand.
+     *
+     * @see #lookupById
+     */
+    Optional<RawLockInfo> debugLookupById(String lockId);
+
+    /**
+     * A page of all keys that are locked or waited for, by any process, with their holders and queues. The time it
+     * takes grows with the number of locks; on Redis with the number of all keys of the server, of which a million take
+     * about a second.
+     */
+    LockPage list(LockQuery query);
+
+    /** Who holds the key and who waits for it; empty if nobody does. */
+    Optional<LockStatus> status(String key);
+
+    /**
+     * Ends all leases of the key, whoever holds it, and lets those who wait for it go on. A holder detects the loss at
+     * its next heartbeat, or without one at its deadline: until then two may work. For a holder that hangs.
+     *
+     * <p>A lease under which a transaction commits at this moment remains, see {@link ForcedRelease#remaining}. The
+     * next fence of the key is drawn, so that every later one is larger, too.
+     *
+     * @param reason who and why: for the log, and for {@link LockListener#forceReleased}
+     */
+    ForcedRelease forceRelease(String key, String reason);
+
+    /** The same without a reason. */
+    default ForcedRelease forceRelease(String key) {
+        return forceRelease(key, "no reason was given");
+    }
+}

@@ -1,0 +1,67 @@
+package io.syncguard.core;
+
+import io.syncguard.BackendInfo;
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockAdmin;
+import io.syncguard.LockInfo;
+import io.syncguard.LockLimits;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import io.syncguard.RawLockInfo;
+import io.syncguard.spi.Hashes;
+import io.syncguard.spi.LockBackend;
+import java.util.List;
+import java.util.Optional;
+
+/** Asks the store of an engine for operators. Threads may share it. */
+final class StoreAdmin implements LockAdmin {
+
+    private final LockBackend backend;
+    private final ForcedReleaser forcedReleaser;
+
+    StoreAdmin(LockBackend backend, ForcedReleaser forcedReleaser) {
+        this.backend = backend;
+        this.forcedReleaser = forcedReleaser;
+    }
+
+    @Override
+    public BackendInfo backend() {
+        return backend.info();
+    }
+
+    @Override
+    public List<LockInfo> holders(String key) {
+        return debugLookup(key).stream().map(Hashes::shown).toList();
+    }
+
+    @Override
+    public Optional<LockInfo> lookupById(String lockId) {
+        return debugLookupById(lockId).map(Hashes::shown);
+    }
+
+    @Override
+    public List<RawLockInfo> debugLookup(String key) {
+        return backend.lookup(LockLimits.key(key));
+    }
+
+    @Override
+    public Optional<RawLockInfo> debugLookupById(String lockId) {
+        return backend.lookupById(LockLimits.lockId(lockId));
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return backend.list(LockLimits.given("query", query));
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return backend.status(LockLimits.key(key));
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key, String reason) {
+        return forcedReleaser.release(LockLimits.key(key), reason);
+    }
+}

@@ -1,0 +1,22 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.redis.RedisBatching;
+
+/** Which requests of callers travel together with those of other threads. */
+enum Batching {
+
+    /** Those that come under load. */
+    AUTO,
+
+    /** None. */
+    OFF;
+
+    PostgresBatching ofStatements() {
+        return PostgresBatching.valueOf(name());
+    }
+
+    RedisBatching ofScripts() {
+        return RedisBatching.valueOf(name());
+    }
+}
