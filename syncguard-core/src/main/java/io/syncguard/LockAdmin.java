@@ -54,7 +54,7 @@ public interface LockAdmin {
      * Ends all leases of the key, whoever holds it, and lets those who wait for it go on. A holder detects the loss at
      * its next heartbeat, or without one at its deadline: until then two may work. For a holder that hangs.
      *
-     * <p>A lease under which a transaction commits at this moment remains, see {@link ForcedRelease#remaining}. The
+     * <p>A lease under which a transaction commits for more than half a second remains, see {@link ForcedRelease#remaining}. The
      * next fence of the key is drawn, so that every later one is larger, too.
      *
      * @param reason who and why: for the log, and for {@link LockListener#forceReleased}

@@ -192,7 +192,8 @@ class PostgresForcedReleaseRaceTests {
         try (EngineFixture fixture = new EngineFixture(race.newBackend(() -> {}))) {
             CountDownLatch tried = new CountDownLatch(1);
             fixture.backend.afterForcedRelease = tried::countDown;
-            FutureTask<ForcedRelease> release = EngineFixture.inAnotherThread(() -> fixture.engine.forceRelease(KEY));
+            FutureTask<ForcedRelease> release =
+                    EngineFixture.inAnotherThread(() -> fixture.engine.admin().forceRelease(KEY));
             EngineFixture.eventually().until(() -> tried.getCount() == 0);
             afterFirstTry.run();
             EngineFixture.eventually().until(() -> {

@@ -22,6 +22,7 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -116,7 +117,9 @@ class RedisPasswordTests {
                             Duration.ofSeconds(5),
                             Duration.ofMillis(20),
                             Duration.ofMillis(500),
-                            Duration.ZERO),
+                            Duration.ZERO,
+                            Duration.ZERO,
+                            Map.of()),
                     TransactionBoundary.NONE,
                     List.of())) {
                 engine.acquire(LockRequest.of("order:42").ttl(Duration.ofMinutes(10)));

@@ -145,7 +145,7 @@ class ForcedReleaseTests {
         fixture.backend.answerForcedRelease("order:42", 1, 1);
         fixture.backend.afterForcedRelease =
                 () -> fixture.backend.afterForcedRelease = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
-        FutureTask<ForcedRelease> release = inAnotherThread(() -> locks.forceRelease("order:42", "by ann"));
+        FutureTask<ForcedRelease> release = inAnotherThread(() -> locks.admin().forceRelease("order:42", "by ann"));
 
         eventually().until(() -> {
             fixture.time.advance(Duration.ofMillis(25));
@@ -161,7 +161,7 @@ class ForcedReleaseTests {
         fixture.backend.answerForcedRelease("order:42", 1, 1);
         fixture.backend.afterForcedRelease = Thread.currentThread()::interrupt;
 
-        assertThat(locks.forceRelease("order:42").remaining()).isEqualTo(1);
+        assertThat(locks.admin().forceRelease("order:42").remaining()).isEqualTo(1);
 
         assertThat(Thread.interrupted()).isTrue();
     }

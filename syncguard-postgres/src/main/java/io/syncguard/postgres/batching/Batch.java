@@ -1,5 +1,6 @@
 package io.syncguard.postgres.batching;
 
+import io.syncguard.concurrent.Shielded;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -12,6 +12,8 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -42,7 +44,8 @@ class PostgresLeftBatchTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.ALWAYS),
+                        PostgresBatching.ALWAYS,
+                        FenceSettings.from(FenceSource.COUNTER)),
                 () -> {}));
         LockEngine engine =
                 new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
