@@ -13,6 +13,7 @@ import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,11 @@ final class RedisDriver implements AutoCloseable {
     /** Done with the first socket. */
     private final CompletableFuture<@Nullable Void> opened = new CompletableFuture<>();
 
+    /** Those that are open. */
+    private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
+
     private final String server;
 
     /** {@code null} for a cluster, whose nodes name the master. */
@@ -72,7 +78,7 @@ final class RedisDriver implements AutoCloseable {
                         if (left != null) {
                             left.opened(channel);
                         }
-                        opened.complete(null);
+                        opened(channel);
                     }
                 })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
@@ -118,9 +124,27 @@ final class RedisDriver implements AutoCloseable {
         return resources.timer();
     }
 
+    /** A connection begins. */
+    private void opened(Channel channel) {
+        channels.add(channel);
+        channel.closeFuture().addListener(any -> channels.remove(channel));
+        // Read after it was added: either close() finds it, or this thread sees the flag.
+        if (closed) {
+            channel.close();
+        }
+        opened.complete(null);
+    }
+
+    /** A connection that has just begun is not yet known to the driver, and an event loop that ends may leave it open. */
+    private void closeThoseThatBegin() {
+        closed = true;
+        channels.stream().filter(channel -> !channel.isActive()).forEach(Channel::close);
+    }
+
     @Override
     public void close() {
         Shielded.closeAll(
+                this::closeThoseThatBegin,
                 factory::destroy,
                 () -> resources.shutdown(0, 1, TimeUnit.SECONDS),
                 () -> eventLoops.shutdown(0, 1, TimeUnit.SECONDS));

@@ -1,8 +1,14 @@
 package io.syncguard.redis;
 
+import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.resource.Transports;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
 import io.syncguard.embedded.OwnRedis;
@@ -15,9 +21,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.StreamSupport;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -112,6 +121,59 @@ class RedisCloseTests {
         close();
 
         assertNothingIsLeft();
+    }
+
+    /** A loop that ends still runs what waits for it, and closes no channel after that. */
+    @Test
+    void closed_while_the_event_loop_of_a_connection_is_busy() throws Exception {
+        RedisDriver driver = new RedisDriver(RedisServer.connections(redis.url()), SETTINGS, "");
+        RedisClient client = (RedisClient) driver.factory().getRequiredNativeClient();
+        client.connectPubSub().close();
+        List<SingleThreadEventExecutor> loops = loopsOf(driver);
+        CountDownLatch register = block(loops);
+        Thread connecting = new Thread(() -> assertThatThrownBy(client::connectPubSub));
+        connecting.start();
+        eventually().until(() -> isIn(connecting, "io.lettuce.core.DefaultConnectionFuture"));
+        CountDownLatch connect = block(loops);
+        register.countDown();
+        FutureTask<?> closing = inAnotherThread(() -> {
+            driver.close();
+            return null;
+        });
+        eventually().until(() -> loops.stream().allMatch(SingleThreadEventExecutor::isShuttingDown));
+
+        connect.countDown();
+
+        closing.get();
+        eventually().until(() -> loops.stream().allMatch(SingleThreadEventExecutor::isTerminated));
+        connecting.interrupt();
+        close();
+        assertNothingIsLeft();
+    }
+
+    /** Blocks the loops behind what waits for them, until the latch is counted down. */
+    private static CountDownLatch block(List<SingleThreadEventExecutor> loops) {
+        CountDownLatch latch = new CountDownLatch(1);
+        loops.forEach(loop -> loop.execute(() -> {
+            try {
+                latch.await();
+            } catch (InterruptedException ex) {
+                throw new AssertionError(ex);
+            }
+        }));
+        return latch;
+    }
+
+    private static List<SingleThreadEventExecutor> loopsOf(RedisDriver driver) {
+        EventLoopGroup group = driver.factory()
+                .getClientConfiguration()
+                .getClientResources()
+                .orElseThrow()
+                .eventLoopGroupProvider()
+                .allocate(Transports.eventLoopGroupClass());
+        return StreamSupport.stream(group.spliterator(), false)
+                .map(SingleThreadEventExecutor.class::cast)
+                .toList();
     }
 
     private static WakeUpSubscriber subscriber(String channel, RedisConnections connections) {
