@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -17,6 +18,7 @@ import org.springframework.util.FileSystemUtils;
  * An hour of work under faults on each store, both at a time. {@code syncguard.soak.minutes} sets the time, and
  * {@code syncguard.matrix.page} the page that gets the results.
  */
+@Tag("verification")
 @EnabledIfSystemProperty(named = "syncguard.soak.minutes", matches = "\\d+", disabledReason = "takes an hour")
 @Execution(ExecutionMode.CONCURRENT)
 class SoakTests {

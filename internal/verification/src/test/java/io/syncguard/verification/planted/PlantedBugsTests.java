@@ -8,6 +8,7 @@ import io.syncguard.verification.planted.Hunt.Catch;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The harness catches planted bugs within a minute, and finds nothing without one. {@code -Dsyncguard.planted} names
  * bugs; {@code none} is for the runs without a bug, and {@code all} for everything.
  */
+@Tag("verification")
 @EnabledIfSystemProperty(
         named = "syncguard.planted",
         matches = ".+",

@@ -9,6 +9,7 @@ import io.syncguard.testing.PostgresServer;
 import io.syncguard.verification.stress.StressServer.Surroundings;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -17,6 +18,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** By triggers, which write each change of a row. */
+@Tag("verification")
 class PostgresReplayTests extends ReplayContract {
 
     private PostgresRowLog log;

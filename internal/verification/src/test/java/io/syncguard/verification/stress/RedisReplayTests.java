@@ -3,8 +3,10 @@ package io.syncguard.verification.stress;
 import io.syncguard.verification.stress.StressServer.Surroundings;
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 
 /** By MONITOR, which shows each command of a script. */
+@Tag("verification")
 class RedisReplayTests extends ReplayContract {
 
     private RedisRowLog log;

@@ -1,0 +1,5 @@
+/** What a build did not run. */
+@NullMarked
+package io.syncguard.notrun;
+
+import org.jspecify.annotations.NullMarked;
