@@ -11,6 +11,7 @@ import io.syncguard.spi.LockBackend;
  */
 record EngineParts(
         LockBackend backend,
+        EngineSettings settings,
         Time time,
         TransactionBoundary transactions,
         TransactionThreads threads,

@@ -102,7 +102,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
         this.forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher);
         EngineParts parts = new EngineParts(
-                backend, time, transactions, new TransactionThreads(), dispatcher, monitor, renewer, releaser);
+                backend, settings, time, transactions, new TransactionThreads(), dispatcher, monitor, renewer, releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer = new Acquirer(
