@@ -16,6 +16,7 @@ record EngineParts(
         TransactionBoundary transactions,
         TransactionThreads threads,
         ListenerDispatcher dispatcher,
+        LeaseReports reports,
         LeaseMonitor monitor,
         LeaseRenewer renewer,
         LockReleaser releaser) {}

@@ -233,7 +233,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     private void lost(Lease ended, LockReason reason, String explanation) {
         List<Runnable> callbacks = bodies.lost();
         parts.monitor().remove(ended);
-        parts.dispatcher().lost(ended, reason, explanation, callbacks);
+        parts.reports().lost(ended, reason, explanation, callbacks);
     }
 
     private LockLostException notHeldException() {
