@@ -17,19 +17,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CurrentLocks {
 
-    /** Read and written by the owning thread only; never left behind, so that pooled threads stay clean. */
-    private static final ThreadLocal<@Nullable Frame> INNERMOST = new ThreadLocal<>();
-
     private CurrentLocks() {}
 
     /** Calls the task with the handle as the running thread's innermost one. */
     public static <T extends @Nullable Object> T call(LockHandle handle, Callable<T> task) throws Exception {
-        Frame outer = INNERMOST.get();
-        INNERMOST.set(new Frame(handle, outer));
+        RunningFrames.Frame outer = RunningFrames.innermost();
+        RunningFrames.enter(handle);
         try {
             return task.call();
         } finally {
-            restore(outer);
+            RunningFrames.restore(outer);
         }
     }
 
@@ -69,7 +66,7 @@ public final class CurrentLocks {
             LockHandle lock = locks.get();
             while (lock instanceof Scoped scoped) {
                 scopes.push(scoped.enter());
-                INNERMOST.set(new Frame(lock, INNERMOST.get()));
+                RunningFrames.enter(lock);
                 lock = locks.get();
             }
             LockHandle other = lock;
@@ -99,16 +96,8 @@ public final class CurrentLocks {
     }
 
     private static void leave() {
-        Frame innermost = INNERMOST.get();
-        restore(innermost == null ? null : innermost.outer);
-    }
-
-    private static void restore(@Nullable Frame outer) {
-        if (outer == null) {
-            INNERMOST.remove();
-        } else {
-            INNERMOST.set(outer);
-        }
+        RunningFrames.Frame innermost = RunningFrames.innermost();
+        RunningFrames.restore(innermost == null ? null : innermost.outer());
     }
 
     /** Throws a checked exception without a wrapper: only the compiler distinguishes the two kinds. */
@@ -119,16 +108,14 @@ public final class CurrentLocks {
 
     /** The handles under which the running thread works. */
     public static List<LockHandle> innermostFirst() {
-        Frame innermost = INNERMOST.get();
+        RunningFrames.Frame innermost = RunningFrames.innermost();
         if (innermost == null) {
             return List.of();
         }
         List<LockHandle> handles = new ArrayList<>();
-        for (Frame frame = innermost; frame != null; frame = frame.outer) {
-            handles.add(frame.handle);
+        for (RunningFrames.Frame frame = innermost; frame != null; frame = frame.outer()) {
+            handles.add((LockHandle) frame.content());
         }
         return handles;
     }
-
-    private record Frame(LockHandle handle, @Nullable Frame outer) {}
 }

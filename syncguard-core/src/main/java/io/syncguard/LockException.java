@@ -14,7 +14,7 @@ public class LockException extends RuntimeException {
 
     private final LockErrorCode code;
 
-    private final boolean insideBody = !CurrentLocks.innermostFirst().isEmpty();
+    private final boolean insideBody = RunningFrames.innermost() != null;
 
     public LockException(LockErrorCode code, String message) {
         this(code, message, null);

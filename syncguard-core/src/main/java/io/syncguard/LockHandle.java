@@ -78,6 +78,17 @@ public interface LockHandle extends AutoCloseable {
     boolean extend(Duration ttl);
 
     /**
+     * Does the same by the ttl of a request for its key, or that of the settings of the request's name. The
+     * {@code holdAtLeast} of the request counts from now on, if it ends later. Its other parts have no effect.
+     *
+     * @return whether the lock is still held; {@code false} is final
+     */
+    default boolean extendAs(LockRequest request) {
+        Duration ttl = LockLimits.given("request", request).ttl();
+        return ttl == null ? isHeld() : extend(ttl);
+    }
+
+    /**
      * Extends the lease by its ttl, and takes the next fence of the key for it, in one step that is durable when it is
      * answered. {@link #fence()} and lookups return the new one from then on. For a lock that is held for long: stores
      * that have seen the new fence refuse writes that were sent under an older one.

@@ -8,13 +8,16 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.syncguard.concurrent.Time;
 import io.syncguard.testing.LibraryModules;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -105,6 +108,41 @@ class ArchitectureTests {
     @Test
     void there_are_no_cycles() {
         slices().matching("io.syncguard.(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void three_classes_at_most_form_a_circle() {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        for (JavaClass type : CLASSES) {
+            type.getDirectDependenciesFromSelf().stream()
+                    .map(Dependency::getTargetClass)
+                    .filter(CLASSES::contains)
+                    .forEach(used -> uses.computeIfAbsent(fileOf(type), file -> new TreeSet<>())
+                            .add(fileOf(used)));
+        }
+        Map<String, Set<String>> reached = new TreeMap<>();
+        uses.keySet().forEach(file -> reached.put(file, reachedFrom(file, uses)));
+        Stream<List<String>> circles = reached.keySet().stream()
+                .map(file -> reached.get(file).stream()
+                        .filter(other -> reached.getOrDefault(other, Set.of()).contains(file))
+                        .toList());
+
+        assertThat(circles.distinct()).filteredOn(circle -> circle.size() > 3).isEmpty();
+    }
+
+    private static String fileOf(JavaClass type) {
+        return type.getName().replaceFirst("\\$.*", "");
+    }
+
+    private static Set<String> reachedFrom(String file, Map<String, Set<String>> uses) {
+        Set<String> reached = new TreeSet<>();
+        Deque<String> open = new ArrayDeque<>(List.of(file));
+        while (!open.isEmpty()) {
+            uses.getOrDefault(open.remove(), Set.of()).stream()
+                    .filter(reached::add)
+                    .forEach(open::add);
+        }
+        return reached;
     }
 
     @Test

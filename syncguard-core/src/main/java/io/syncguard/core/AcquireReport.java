@@ -58,7 +58,7 @@ final class AcquireReport {
             waiting = Thread.currentThread();
             waitsSince = time.nanoTime();
             log.debug(OneLine.of(contention + "; waiting"));
-            dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
+            dispatcher.dispatch(request, elapsed(), LockListener::waitStarted);
             observation.waits();
         }
     }
@@ -66,7 +66,7 @@ final class AcquireReport {
     /** Ends the wait, if the caller waited. */
     void waitEnded() {
         if (waits) {
-            dispatcher.dispatch(request, null, elapsed(), LockListener::waitEnded);
+            dispatcher.dispatch(request, elapsed(), LockListener::waitEnded);
         }
     }
 

@@ -11,10 +11,12 @@ import io.syncguard.spi.LockBackend;
  */
 record EngineParts(
         LockBackend backend,
+        EngineSettings settings,
         Time time,
         TransactionBoundary transactions,
         TransactionThreads threads,
         ListenerDispatcher dispatcher,
+        LeaseReports reports,
         LeaseMonitor monitor,
         LeaseRenewer renewer,
         LockReleaser releaser) {}

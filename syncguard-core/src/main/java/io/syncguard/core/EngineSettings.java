@@ -83,6 +83,10 @@ public record EngineSettings(
         return own == null ? request : own.applyTo(request, ttl);
     }
 
+    Duration ttl(LockRequest request) {
+        return request.ttl() == null ? ttl : request.ttl();
+    }
+
     Duration waitTime(LockRequest request) {
         return request.waitTime() == null ? waitTime : request.waitTime();
     }
@@ -98,7 +102,7 @@ public record EngineSettings(
      * @param waiterTtl how long the first lease of a hand-over lives
      */
     AcquireRequest attempt(LockRequest request, String lockId, Duration waiterTtl) {
-        Duration leaseTtl = request.ttl() == null ? ttl : request.ttl();
+        Duration leaseTtl = ttl(request);
         if (request.heartbeatInterval() != null) {
             requireHeartbeat(request.key(), request.heartbeatInterval(), leaseTtl);
         }

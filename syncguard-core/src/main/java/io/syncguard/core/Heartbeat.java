@@ -1,8 +1,6 @@
 package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
-import io.syncguard.LockListener;
-import io.syncguard.LockOperation;
 import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
@@ -36,7 +34,7 @@ final class Heartbeat implements AutoCloseable {
 
     private final LockBackend backend;
     private final LeaseMonitor monitor;
-    private final ListenerDispatcher dispatcher;
+    private final LeaseReports reports;
     private final Time time;
     private final Alarm alarm;
     private final ServerTurns turns;
@@ -50,10 +48,10 @@ final class Heartbeat implements AutoCloseable {
     /** Whether the log has a warning of these failures. Written by the heartbeat's thread alone. */
     private volatile boolean warned;
 
-    Heartbeat(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher, Time time) {
+    Heartbeat(LockBackend backend, LeaseMonitor monitor, LeaseReports reports, Time time) {
         this.backend = backend;
         this.monitor = monitor;
-        this.dispatcher = dispatcher;
+        this.reports = reports;
         this.time = time;
         this.turns = new ServerTurns(this::ring);
         this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
@@ -139,7 +137,7 @@ final class Heartbeat implements AutoCloseable {
     private void send(int server, List<LeaseExtension> extensions) {
         List<ExtendRequest> requests =
                 extensions.stream().map(each -> each.request(null)).toList();
-        dispatcher.observeLater(extensions, LeaseExtension::observe);
+        reports.extending(extensions);
         turns.send(
                 server, () -> backend.extendLater(requests), (results, failure) -> ended(extensions, results, failure));
     }
@@ -158,11 +156,10 @@ final class Heartbeat implements AutoCloseable {
         } finally {
             extensions.forEach(LeaseExtension::close);
         }
-        dispatcher.observeLater(extensions, LeaseExtension::endObservation);
+        reports.extended(extensions);
     }
 
     private void answered(List<LeaseExtension> extensions, List<ExtendResult> results) {
-        List<Lease> extended = new ArrayList<>();
         List<LeaseExtension> unanswered = new ArrayList<>();
         LockBackendException error = null;
         for (int i = 0; i < results.size(); i++) {
@@ -172,15 +169,10 @@ final class Heartbeat implements AutoCloseable {
                 error = failure.error();
                 continue;
             }
-            boolean held = extension.answered(results.get(i));
-            if (held) {
+            if (extension.answered(results.get(i))) {
                 monitor.watch(extension.lease());
             }
-            if (held && results.get(i) instanceof ExtendResult.Extended) {
-                extended.add(extension.lease());
-            }
         }
-        dispatcher.dispatchLater(extended, LockListener::extended);
         if (error == null) {
             succeeded();
         } else {
@@ -208,7 +200,6 @@ final class Heartbeat implements AutoCloseable {
                     "The heartbeat could not extend " + leases.size() + " lock(s), " + held + " of them still held",
                     error));
         }
-        dispatcher.dispatchLater(leases, (listener, event) -> listener.failed(event, LockOperation.EXTEND, error));
     }
 
     private void succeeded() {

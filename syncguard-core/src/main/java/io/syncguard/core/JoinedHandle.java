@@ -76,6 +76,11 @@ final class JoinedHandle implements CurrentLocks.Scoped {
     }
 
     @Override
+    public boolean extendAs(LockRequest asked) {
+        return isHeld() && outer.extendAs(asked);
+    }
+
+    @Override
     public Fence rotateFence() {
         outer.requireHeld(this);
         return outer.rotateFence();

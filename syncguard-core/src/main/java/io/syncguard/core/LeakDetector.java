@@ -27,7 +27,7 @@ final class LeakDetector implements AutoCloseable {
     private static final String LEADER = "leader:";
 
     private final long thresholdNanos;
-    private final ListenerDispatcher dispatcher;
+    private final LeaseReports reports;
     private final Time time;
     private final ConcurrentMap<Lease, Watch> watches = new ConcurrentHashMap<>();
 
@@ -35,9 +35,9 @@ final class LeakDetector implements AutoCloseable {
     private final @Nullable Alarm alarm;
 
     /** @param threshold zero turns it off */
-    LeakDetector(Duration threshold, ListenerDispatcher dispatcher, Time time) {
+    LeakDetector(Duration threshold, LeaseReports reports, Time time) {
         this.thresholdNanos = threshold.toNanos();
-        this.dispatcher = dispatcher;
+        this.reports = reports;
         this.time = time;
         this.alarm = threshold.isZero() ? null : new Alarm("syncguard-leaks", time, this::check);
     }
@@ -126,7 +126,7 @@ final class LeakDetector implements AutoCloseable {
                             + lease.holdTime().passed().toMillis() + " ms, and no body runs under it: its"
                             + " handle may have been forgotten. The stack trace shows where it was acquired",
                     acquired));
-            dispatcher.leaked(lease);
+            reports.leaked(lease);
         }
     }
 }

@@ -12,6 +12,7 @@ import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,9 @@ final class Lease {
         void lost(Lease lease, LockReason reason, String explanation);
     }
 
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    private final long number = NUMBERS.incrementAndGet();
     private final Time time;
     private final GrantedLease grant;
     private final HeldObservation observation;
@@ -78,6 +82,11 @@ final class Lease {
             inDoubt(confirmed.ttl());
         }
         this.schedule = new RenewalSchedule(grant.request(), grant.confirmation(), holdTime.grantedAt());
+    }
+
+    /** Which of all grants of this process it is. */
+    long number() {
+        return number;
     }
 
     LockRequest request() {

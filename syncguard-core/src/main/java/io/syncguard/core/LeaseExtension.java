@@ -23,7 +23,7 @@ final class LeaseExtension implements AutoCloseable {
     /** How it ended. Read after the extension. */
     private LockOutcome outcome = LockOutcome.FAILED;
 
-    private @Nullable Throwable error;
+    private @Nullable LockBackendException error;
 
     /** Used by the thread that observes. */
     private LockObservation observation = LockObservation.NONE;
@@ -87,6 +87,17 @@ final class LeaseExtension implements AutoCloseable {
         if (InDoubt.is(error)) {
             lease.inDoubt(asked.ttl());
         }
+    }
+
+    /** How it ended. */
+    LockOutcome outcome() {
+        return outcome;
+    }
+
+    /** Why it failed; {@code null} if it was answered. */
+    @Nullable
+    LockBackendException error() {
+        return error;
     }
 
     /** Begins to observe it. Another thread than that of the extension may do so. */

@@ -82,6 +82,16 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     }
 
     @Override
+    public boolean extendAs(LockRequest asked) {
+        LockRequest request = parts.settings().configured(LockLimits.given("request", asked));
+        if (!lease.isHeld()) {
+            return false;
+        }
+        lease.holdTime().join(request);
+        return extend(parts.settings().ttl(request));
+    }
+
+    @Override
     public Fence rotateFence() {
         if (mode() == LockMode.SHARED) {
             throw new LockException(
@@ -223,7 +233,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     private void lost(Lease ended, LockReason reason, String explanation) {
         List<Runnable> callbacks = bodies.lost();
         parts.monitor().remove(ended);
-        parts.dispatcher().lost(ended, reason, explanation, callbacks);
+        parts.reports().lost(ended, reason, explanation, callbacks);
     }
 
     private LockLostException notHeldException() {

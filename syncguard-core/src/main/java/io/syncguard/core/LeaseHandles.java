@@ -1,7 +1,6 @@
 package io.syncguard.core;
 
 import io.syncguard.LockHandle;
-import io.syncguard.LockListener;
 import io.syncguard.concurrent.Shielded;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,7 +92,7 @@ final class LeaseHandles {
         parts.monitor().add(handle.lease(), handle, handle::wasUsed);
         heartbeat.schedule(handle.lease());
         fenceWarning.check(grant.fence(), handle.key());
-        parts.dispatcher().dispatch(grant.request(), grant.fence(), grant.waited(), LockListener::acquired);
+        parts.reports().acquired(handle.lease(), grant.waited());
         // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
         if (!grantsLocks.getAsBoolean()) {
             throw Acquirer.shuttingDown(handle.key(), null);

@@ -2,11 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
 import io.syncguard.LockLimits;
-import io.syncguard.LockListener;
-import io.syncguard.LockOperation;
-import io.syncguard.LockOutcome;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
@@ -32,7 +28,7 @@ final class LeaseRenewer {
     private final LockBackend backend;
     private final LeaseMonitor monitor;
     private final Heartbeat heartbeat;
-    private final ListenerDispatcher dispatcher;
+    private final LeaseReports reports;
     private final FenceWarning fenceWarning;
     private final Time time;
 
@@ -40,13 +36,13 @@ final class LeaseRenewer {
             LockBackend backend,
             LeaseMonitor monitor,
             Heartbeat heartbeat,
-            ListenerDispatcher dispatcher,
+            LeaseReports reports,
             FenceWarning fenceWarning,
             Time time) {
         this.backend = backend;
         this.monitor = monitor;
         this.heartbeat = heartbeat;
-        this.dispatcher = dispatcher;
+        this.reports = reports;
         this.fenceWarning = fenceWarning;
         this.time = time;
     }
@@ -91,23 +87,16 @@ final class LeaseRenewer {
         }
     }
 
-    /** Listeners may block, so they run after the extension has ended. */
     private boolean extend(Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
-        LockObservation observation = lease.observation().extend();
+        LeaseReports.Extension report = reports.extension(lease);
         boolean held;
         try {
             held = extendUntilAnswered(lease, ttl, server);
         } catch (Throwable failure) {
-            observation.failed(failure);
-            if (failure instanceof LockException ex) {
-                dispatcher.failed(lease, LockOperation.EXTEND, ex);
-            }
+            report.failed(failure);
             throw failure;
         }
-        observation.ended(held ? LockOutcome.EXTENDED : LockOutcome.LOST);
-        if (held) {
-            dispatcher.dispatch(lease, LockListener::extended);
-        }
+        report.ended(held);
         return held;
     }
 

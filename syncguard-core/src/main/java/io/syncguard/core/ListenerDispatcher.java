@@ -9,7 +9,6 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
-import io.syncguard.OneLine;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import io.syncguard.concurrent.Shielded;
@@ -45,7 +44,7 @@ final class ListenerDispatcher implements AutoCloseable {
     static final int MAX_PENDING = 100;
 
     /** Its observations begin with one task, and end with another. */
-    private static final int TASKS_WHEN_OBSERVED = 3;
+    private static final int TASKS_WHEN_OBSERVED = 2;
 
     private static final Log log = LogFactory.getLog(ListenerDispatcher.class);
 
@@ -100,77 +99,25 @@ final class ListenerDispatcher implements AutoCloseable {
         return observer.held(backend, grant.request(), grant.fence());
     }
 
-    /** Observes extensions of the heartbeat, on a thread that nothing waits for. */
-    void observeLater(List<LeaseExtension> extensions, Consumer<LeaseExtension> observation) {
-        if (isObserved()) {
-            executeLater(() -> () -> extensions.forEach(observation));
-        }
-    }
-
-    /** An event of a lease. */
-    void dispatch(Lease lease, BiConsumer<LockListener, LockEvent> event) {
-        inform(describe(lease, null), event);
-    }
-
-    /** An event of a request, with the fence of its grant if there is one. */
-    void dispatch(
-            LockRequest request, @Nullable Fence fence, Duration elapsed, BiConsumer<LockListener, LockEvent> event) {
-        inform(describe(request, fence, null, elapsed), event);
-    }
-
-    /** An event of each of the leases, as they are now, on a thread that nothing waits for. */
-    void dispatchLater(List<Lease> leases, BiConsumer<LockListener, LockEvent> event) {
-        if (!listeners.isEmpty() && !leases.isEmpty()) {
-            executeLater(() -> {
-                List<LockEvent> events =
-                        leases.stream().map(lease -> describe(lease, null)).toList();
-                return () -> events.forEach(each -> inform(each, event));
-            });
-        }
+    /** An event of an acquisition that is not granted yet. */
+    void dispatch(LockRequest request, Duration elapsed, BiConsumer<LockListener, LockEvent> event) {
+        inform(event(request, null, null, elapsed, 0), event);
     }
 
     void refused(LockRequest request, Duration elapsed) {
-        inform(describe(request, null, LockReason.LOCKED, elapsed), LockListener::refused);
+        inform(event(request, null, LockReason.LOCKED, elapsed, 0), LockListener::refused);
     }
 
     void failed(LockRequest request, Duration elapsed, LockException error) {
         // An acquisition loses a lease in one way only: its ttl was over when the answer arrived.
         LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
         inform(
-                describe(request, null, reason, elapsed),
+                event(request, null, reason, elapsed, 0),
                 (listener, event) -> listener.failed(event, LockOperation.ACQUIRE, error));
-    }
-
-    void failed(Lease lease, LockOperation operation, LockException error) {
-        dispatch(lease, (listener, event) -> listener.failed(event, operation, error));
-    }
-
-    /** On the threads of the losses, which nothing waits for. */
-    void leaked(Lease lease) {
-        execute(lossListenerThreads, () -> {
-            LockEvent event = describe(lease, null);
-            return () -> inform(event, LockListener::leaked);
-        });
     }
 
     void forceReleased(ForcedRelease release, String reason) {
         inform(listener -> listener.forceReleased(release, reason));
-    }
-
-    /**
-     * A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller.
-     */
-    void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
-        Shielded.log(() -> log.warn("Lost lock '" + OneLine.of(lease.key()) + "' after "
-                + lease.holdTime().passed().toMillis() + " ms: " + explanation));
-        callbacks.forEach(this::call);
-        execute(lossListenerThreads, () -> {
-            LockEvent event = describe(lease, reason);
-            return () -> {
-                lease.observation().lost(reason, explanation);
-                inform(event, LockListener::lost);
-            };
-        });
     }
 
     /** Runs a callback for a loss. It may have been registered after the loss. */
@@ -197,15 +144,26 @@ final class ListenerDispatcher implements AutoCloseable {
         }
     }
 
-    private boolean isObserved() {
+    /** Whether somebody learns of events. */
+    boolean isInUse() {
+        return isObserved() || !listeners.isEmpty();
+    }
+
+    boolean isObserved() {
         return observer != LockObserver.NONE;
     }
 
-    private void executeLater(Supplier<Runnable> work) {
+    /** Runs what the work returns on the thread of the heartbeat's events, which nothing waits for. */
+    void executeLater(Supplier<Runnable> work) {
         Shielded.run(
                 () -> heartbeatEvents.execute(work.get()),
                 log,
                 () -> "Events of the heartbeat were left out, which changes nothing for the locks");
+    }
+
+    /** Does the same on a thread for the listeners of losses. */
+    void executeForLoss(Supplier<Runnable> work) {
+        execute(lossListenerThreads, work);
     }
 
     private static void execute(ReadyThreads threads, Supplier<Runnable> work) {
@@ -223,16 +181,13 @@ final class ListenerDispatcher implements AutoCloseable {
                 () -> "A callback or listener was not called for a lost lock");
     }
 
-    private LockEvent describe(Lease lease, @Nullable LockReason reason) {
-        return describe(lease.request(), lease.fence(), reason, lease.holdTime().passed());
+    /** @param grant the number of the grant; 0 while there is none */
+    LockEvent event(
+            LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed, long grant) {
+        return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed, grant);
     }
 
-    private LockEvent describe(
-            LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed) {
-        return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed);
-    }
-
-    private void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
+    void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
         inform(listener -> kind.accept(listener, event));
     }
 

@@ -87,16 +87,26 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         this.settings = settings;
         this.transactions = transactions;
         this.dispatcher = new ListenerDispatcher(backend.name(), listeners, observer);
-        this.monitor = new LeaseMonitor(
-                time, new LeakDetector(settings.leakDetectionThreshold(), dispatcher, time), dispatcher);
+        LeaseReports reports = new LeaseReports(dispatcher);
+        this.monitor =
+                new LeaseMonitor(time, new LeakDetector(settings.leakDetectionThreshold(), reports, time), dispatcher);
         FenceWarning fenceWarning = new FenceWarning(time);
-        this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
-        this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);
+        this.heartbeat = new Heartbeat(backend, monitor, reports, time);
+        this.renewer = new LeaseRenewer(backend, monitor, heartbeat, reports, fenceWarning, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, time);
-        this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
+        this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, reports);
         this.admin = new StoreAdmin(backend, new ForcedReleaser(backend, monitor, dispatcher, time));
         EngineParts parts = new EngineParts(
-                backend, time, transactions, new TransactionThreads(), dispatcher, monitor, renewer, releaser);
+                backend,
+                settings,
+                time,
+                transactions,
+                new TransactionThreads(),
+                dispatcher,
+                reports,
+                monitor,
+                renewer,
+                releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer = new Acquirer(

@@ -1,17 +1,12 @@
 package io.syncguard.core;
 
-import io.syncguard.LockListener;
-import io.syncguard.LockOperation;
-import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -31,14 +26,13 @@ final class LockReleaser {
     private final LockBackend backend;
     private final BackgroundReleaser background;
     private final LeaseMonitor monitor;
-    private final ListenerDispatcher dispatcher;
+    private final LeaseReports reports;
 
-    LockReleaser(
-            LockBackend backend, BackgroundReleaser background, LeaseMonitor monitor, ListenerDispatcher dispatcher) {
+    LockReleaser(LockBackend backend, BackgroundReleaser background, LeaseMonitor monitor, LeaseReports reports) {
         this.backend = backend;
         this.background = background;
         this.monitor = monitor;
-        this.dispatcher = dispatcher;
+        this.reports = reports;
     }
 
     /**
@@ -131,9 +125,7 @@ final class LockReleaser {
 
     /** Sends one release, or several that are not early. */
     private int send(List<Lease> leases) {
-        // Each observation is current within the one before.
-        Deque<LockObservation> observations = new ArrayDeque<>();
-        leases.forEach(lease -> observations.addFirst(lease.observation().release()));
+        LeaseReports.Release report = reports.release(leases);
         List<ReleaseResult> results;
         try {
             results = uninterrupted(() -> end(leases), leases.size());
@@ -142,25 +134,18 @@ final class LockReleaser {
             // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
             // that.
             leases.forEach(background::release);
-            observations.forEach(observation -> observation.failed(ex));
-            leases.forEach(lease -> failed(lease, ex));
+            leases.forEach(lease -> Shielded.log(
+                    () -> log.warn("Lock '" + OneLine.of(lease.key()) + "' could not be released; trying again", ex)));
+            report.failed(ex);
+            leases.forEach(this::ended);
             return leases.size();
         }
-        for (int i = results.size() - 1; i >= 0; i--) {
-            observations.remove().ended(isLost(results.get(i)) ? LockOutcome.LOST : LockOutcome.RELEASED);
-        }
+        report.answered(results.stream().map(LockReleaser::isLost).toList());
         int held = 0;
         for (int i = 0; i < results.size(); i++) {
             held += accept(leases.get(i), results.get(i)) ? 1 : 0;
         }
         return held;
-    }
-
-    private void failed(Lease lease, Throwable failure) {
-        Shielded.log(
-                () -> log.warn("Lock '" + OneLine.of(lease.key()) + "' could not be released; trying again", failure));
-        dispatcher.failed(lease, LockOperation.RELEASE, BackendFailure.of("The release failed", failure));
-        ended(lease);
     }
 
     /** An early release leaves the key taken until {@code holdAtLeast} is over. No thread waits for that. */
@@ -235,8 +220,7 @@ final class LockReleaser {
 
     private boolean ended(Lease lease) {
         lease.released();
-        dispatcher.dispatch(lease, LockListener::released);
-        lease.observation().released();
+        reports.released(lease);
         return true;
     }
 }

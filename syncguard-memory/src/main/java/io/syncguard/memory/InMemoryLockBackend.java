@@ -34,11 +34,7 @@ public final class InMemoryLockBackend implements LockBackend {
     private final InMemoryStore store;
     private final Function<AcquireRequest, @Nullable AcquireResult> interceptor;
 
-    /** Written by the engine before its first request, read by all. */
-    private volatile @Nullable WakeUpListener engine;
-
-    /** Written by a test, read by all. */
-    private volatile boolean deliversWakeUps = true;
+    private final WaitingProcess process = new WaitingProcess();
 
     /** On a store of its own. */
     public InMemoryLockBackend() {
@@ -60,7 +56,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     /** Whether wake-ups arrive in this process from now on. The engine is not notified of the change. */
     public void deliverWakeUps(boolean delivers) {
-        deliversWakeUps = delivers;
+        process.deliverWakeUps(delivers);
     }
 
     @Override
@@ -76,7 +72,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         AcquireResult intercepted = interceptor.apply(request);
-        return intercepted == null ? store.with(request.key(), key -> key.acquire(request, this)) : intercepted;
+        return intercepted == null ? store.with(request.key(), key -> key.acquire(request, process)) : intercepted;
     }
 
     @Override
@@ -109,12 +105,12 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public void connect(WakeUpListener listener) {
-        engine = listener;
+        process.connect(listener);
     }
 
     @Override
     public boolean isConnected() {
-        return deliversWakeUps;
+        return process.deliversWakeUps();
     }
 
     @Override
@@ -177,24 +173,6 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public void close() {}
-
-    boolean isListening() {
-        return engine != null;
-    }
-
-    void wake(long waiter) {
-        WakeUpListener listener = engine;
-        if (deliversWakeUps && listener != null) {
-            listener.wake(waiter);
-        }
-    }
-
-    void handOver(long waiter, AcquireResult.Granted grant) {
-        WakeUpListener listener = engine;
-        if (deliversWakeUps && listener != null) {
-            listener.handOver(waiter, grant);
-        }
-    }
 
     private ReleaseResult release(String lockId, boolean handOver) {
         return store.withLockId(lockId, key -> key.release(lockId, handOver), ReleaseResult.NOT_FOUND);

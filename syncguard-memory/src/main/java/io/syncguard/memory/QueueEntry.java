@@ -11,11 +11,11 @@ final class QueueEntry {
     /** The last request, whose number identifies the waiter. */
     private AcquireRequest request;
 
-    private final InMemoryLockBackend process;
+    private final WaitingProcess process;
     private final long arrivedAt;
     private long expiresAt;
 
-    QueueEntry(AcquireRequest request, InMemoryLockBackend process, long now) {
+    QueueEntry(AcquireRequest request, WaitingProcess process, long now) {
         this.request = request;
         this.process = process;
         this.arrivedAt = now;

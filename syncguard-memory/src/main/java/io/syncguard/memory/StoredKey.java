@@ -34,7 +34,7 @@ final class StoredKey {
         this.store = store;
     }
 
-    AcquireResult acquire(AcquireRequest request, InMemoryLockBackend process) {
+    AcquireResult acquire(AcquireRequest request, WaitingProcess process) {
         queue.removeLapsed(now());
         StoredLease handedOver = request.queued() ? leases.find(request.lockId()) : null;
         if (handedOver != null && handedOver.isLive(now())) {

@@ -71,10 +71,6 @@ final class HeldLocks {
             return handle;
         }
 
-        LockManager store() {
-            return store;
-        }
-
         void lockAgain() {
             count++;
         }

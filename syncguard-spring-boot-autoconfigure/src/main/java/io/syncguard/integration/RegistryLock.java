@@ -1,6 +1,5 @@
 package io.syncguard.integration;
 
-import io.syncguard.CommitGuard;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -15,7 +14,6 @@ import io.syncguard.integration.HeldLocks.HeldLock;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -114,23 +112,7 @@ final class RegistryLock implements DistributedLock {
      * @return whether it is still held
      */
     boolean renew(Duration ttl) {
-        HeldLock own = own();
-        LockRequest renewal = request.ttl(ttl).noHeartbeat().commitGuard(CommitGuard.OFF);
-        AtomicReference<@Nullable Duration> configured = new AtomicReference<>();
-        try {
-            // A nested request joins the lease, asks no server, and has the settings of its name.
-            own.handle()
-                    .bind(() -> {
-                        try (LockHandle joined = acquire(renewal, own.store())) {
-                            configured.set(joined.request().ttl());
-                        }
-                    })
-                    .run();
-        } catch (LockLostException ex) {
-            return false;
-        }
-        Duration renewed = configured.get();
-        return own.handle().extend(renewed == null ? ttl : renewed);
+        return own().handle().extendAs(request.ttl(ttl));
     }
 
     @Override

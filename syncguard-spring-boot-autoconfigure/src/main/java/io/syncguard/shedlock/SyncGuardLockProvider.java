@@ -8,12 +8,10 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs ShedLock's {@code @SchedulerLock} methods under the locks of a {@link LockManager}. Threads may share it.
@@ -44,7 +42,7 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
         }
         // Without this release, the key would be free when the tolerance of the store is over.
         handle.onLost(handle::release);
-        return Optional.of(new HeldLock(configuration, current, handle));
+        return Optional.of(new HeldLock(configuration, handle));
     }
 
     private static LockRequest request(LockConfiguration configuration) {
@@ -65,12 +63,10 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
     /** One grant, until it is extended or unlocked. */
     private static final class HeldLock extends AbstractSimpleLock {
 
-        private final LockManager manager;
         private final LockHandle handle;
 
-        HeldLock(LockConfiguration configuration, LockManager manager, LockHandle handle) {
+        HeldLock(LockConfiguration configuration, LockHandle handle) {
             super(configuration);
-            this.manager = manager;
             this.handle = handle;
         }
 
@@ -81,23 +77,7 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
 
         @Override
         protected Optional<SimpleLock> doExtend(LockConfiguration next) {
-            LockRequest request = request(next);
-            AtomicReference<@Nullable Duration> configured = new AtomicReference<>();
-            try {
-                // A nested request joins the lease, with a holdAtLeast of its own, and has the settings of its name.
-                handle.bind(() -> {
-                            try (LockHandle joined = manager.acquire(request)) {
-                                configured.set(joined.request().ttl());
-                            }
-                        })
-                        .run();
-            } catch (LockLostException ex) {
-                return Optional.empty();
-            }
-            Duration ttl = configured.get();
-            return handle.extend(ttl == null ? wholeMillis(next.getLockAtMostFor()) : ttl)
-                    ? Optional.of(new HeldLock(next, manager, handle))
-                    : Optional.empty();
+            return handle.extendAs(request(next)) ? Optional.of(new HeldLock(next, handle)) : Optional.empty();
         }
     }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class FenceSchema {
 
     /** The placeholder for the name of the table in the scripts, without the <code>${}</code>. */
-    public static final String PLACEHOLDER = "syncguard_fences";
+    public static final String PLACEHOLDER = FenceTable.PLACEHOLDER;
 
     /** The file: a repeatable migration of Flyway. */
     private static final String SCRIPT = "/R__syncguard_fences.sql";

@@ -11,6 +11,9 @@ import java.util.regex.Pattern;
  */
 record FenceTable(String name) {
 
+    /** The name of the table in the scripts. */
+    static final String PLACEHOLDER = "syncguard_fences";
+
     /** 48 characters, like the other tables of the library; every supported database allows more. */
     private static final String IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]{0,47}";
 
@@ -28,6 +31,6 @@ record FenceTable(String name) {
 
     /** The text with the name in place of the placeholder. */
     String fill(String text) {
-        return text.replace("${" + FenceSchema.PLACEHOLDER + "}", name);
+        return text.replace("${" + PLACEHOLDER + "}", name);
     }
 }

@@ -134,14 +134,15 @@ class LockMetersTests {
 
     @Test
     void a_lock_that_has_taken_other_fences_ends_as_any_other() {
-        meters.acquired(event("orders", new Fence(1)));
-        meters.acquired(event("orders", new Fence(5)));
+        meters.acquired(event("orders", new Fence(1), 1));
+        meters.acquired(event("orders", new Fence(5), 2));
         clock.add(Duration.ofMinutes(1));
 
-        meters.lost(event("orders", new Fence(3)));
+        meters.lost(event("orders", new Fence(7), 1));
 
         assertThat(holding().activeTasks()).isEqualTo(1);
-        meters.released(event("orders", new Fence(9)));
+        assertThat(holding().max(TimeUnit.MINUTES)).isEqualTo(1);
+        meters.released(event("orders", new Fence(9), 2));
         assertThat(holding().activeTasks()).isZero();
     }
 
@@ -149,9 +150,9 @@ class LockMetersTests {
     void a_lock_does_not_end_with_that_of_another_key_or_backend() {
         meters.acquired(event("orders", new Fence(1)));
         meters.released(new LockEvent(
-                "orders", "order:4712", LockMode.EXCLUSIVE, "postgres", new Fence(2), null, Duration.ZERO));
-        meters.released(
-                new LockEvent("orders", "order:4711", LockMode.EXCLUSIVE, "redis", new Fence(2), null, Duration.ZERO));
+                "orders", "order:4712", LockMode.EXCLUSIVE, "postgres", new Fence(1), null, Duration.ZERO, 2));
+        meters.released(new LockEvent(
+                "orders", "order:4711", LockMode.EXCLUSIVE, "redis", new Fence(1), null, Duration.ZERO, 3));
 
         assertThat(registry.get("syncguard.lock.holding").longTaskTimers().stream()
                         .mapToInt(LongTaskTimer::activeTasks)
@@ -170,9 +171,7 @@ class LockMetersTests {
         meters.leaked(first);
         assertThat(gauge("leaked").value()).isEqualTo(1);
         meters.released(second);
-        if (mode == LockMode.SHARED) {
-            meters.leaked(second);
-        }
+        meters.leaked(second);
         assertThat(gauge("leaked").value()).isEqualTo(1);
         meters.lost(first);
         meters.leaked(first);
@@ -234,8 +233,8 @@ class LockMetersTests {
 
     @Test
     void one_name_in_both_modes_has_meters_of_its_own_for_each() {
-        LockEvent shared =
-                new LockEvent("orders", "order:4711", LockMode.SHARED, "postgres", new Fence(1), null, Duration.ZERO);
+        LockEvent shared = new LockEvent(
+                "orders", "order:4711", LockMode.SHARED, "postgres", new Fence(1), null, Duration.ZERO, 1);
         meters.acquired(shared);
         meters.acquired(shared);
         meters.acquired(event("orders", Duration.ZERO));
@@ -277,14 +276,18 @@ class LockMetersTests {
     }
 
     private static LockEvent event(String name, Fence fence) {
-        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, "postgres", fence, null, Duration.ZERO);
+        return event(name, fence, fence.value());
+    }
+
+    private static LockEvent event(String name, Fence fence, long grant) {
+        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, "postgres", fence, null, Duration.ZERO, grant);
     }
 
     private static LockEvent event(String name, String backend, Duration elapsed) {
-        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, backend, new Fence(1), null, elapsed);
+        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, backend, new Fence(1), null, elapsed, 1);
     }
 
     private static LockEvent event(LockMode mode, Fence fence) {
-        return new LockEvent("orders", "order:4711", mode, "postgres", fence, null, Duration.ZERO);
+        return new LockEvent("orders", "order:4711", mode, "postgres", fence, null, Duration.ZERO, fence.value());
     }
 }

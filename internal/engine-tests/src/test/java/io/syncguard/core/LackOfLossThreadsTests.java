@@ -21,8 +21,8 @@ class LackOfLossThreadsTests {
         CountDownLatch blocks = new CountDownLatch(1);
         CountDownLatch ran = new CountDownLatch(1);
         try (ListenerDispatcher dispatcher = new ListenerDispatcher("store", List.of(), LockObserver.NONE, maker);
-                LeaseMonitor monitor =
-                        new LeaseMonitor(time, new LeakDetector(Duration.ZERO, dispatcher, time), dispatcher)) {
+                LeaseMonitor monitor = new LeaseMonitor(
+                        time, new LeakDetector(Duration.ZERO, new LeaseReports(dispatcher), time), dispatcher)) {
             dispatcher.call(() -> {
                 blocks.countDown();
                 await(end);
