@@ -238,7 +238,7 @@ class ConsoleTests {
         locks.admin().forceRelease("nobody:1", "by ann");
 
         browser.awaitText("[data-event=NOT_HELD]", "nobody:1");
-        assertThat(browser.textsOf("[data-event=NOT_HELD] .badge")).containsExactly("not held");
+        assertThat(browser.textsOf("[data-event=NOT_HELD] .badge")).containsOnly("not held");
         browser.run("document.querySelector('#filter').value = 'problems';"
                 + "document.querySelector('#filter').dispatchEvent(new Event('change'))");
         browser.awaitNone("[data-event=NOT_HELD]");

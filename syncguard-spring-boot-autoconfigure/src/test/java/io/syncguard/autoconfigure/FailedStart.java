@@ -39,6 +39,8 @@ final class FailedStart {
         // Boot would make a database of its own, with the H2 of the tests.
         with("spring.datasource.embedded-database-connection=none");
         with("spring.flyway.enabled=false", "spring.liquibase.enabled=false");
+        // Looks for repositories in all classes of this package.
+        with("spring.data.redis.repositories.enabled=false");
         with("spring.main.banner-mode=off", "syncguard.postgres.network-timeout=500ms");
     }
 

@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -204,6 +205,7 @@ class FencingAutoConfigurationTests {
         Applications.on(database.url()).withPropertyValues(ENABLED).run(this::assertChecks);
     }
 
+    @Tag("verification")
     @Test
     void a_table_without_a_unique_index_fails_the_start_on_other_databases_too() {
         for (String url : List.of(

@@ -6,6 +6,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.UsualBuild;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -27,41 +28,44 @@ class MigrationHistoryTests {
     private final TestDatabase database = TestDatabase.empty();
 
     static Stream<Arguments> laterStarts() {
-        return Stream.of(
-                then("the same"),
-                then("without any locks", "syncguard.enabled=false"),
-                then("initialized by the library", "syncguard.postgres.schema-management=initialize"),
-                then("only checked", "syncguard.postgres.schema-management=none"),
-                then("without the fences", "syncguard.fencing.enabled=false"),
-                then("fences only checked", "syncguard.fencing.schema-management=none"),
-                then("neither locks nor fences", "syncguard.enabled=false", "syncguard.fencing.enabled=false"),
-                then("other tables", "syncguard.postgres.locks-table=locks", "syncguard.fencing.table=fences"),
-                then("the clock", "syncguard.fences=clock"),
-                then(
-                        "on Redis",
-                        application -> application
-                                .withPropertyValues("syncguard.backend=redis")
-                                .withBean(
-                                        LettuceConnectionFactory.class,
-                                        () -> RedisServer.connections(RedisServer.url()))),
-                then("no validation", "spring.flyway.validate-on-migrate=false"),
-                then("strict validation", "spring.flyway.ignore-migration-patterns="),
-                then(
-                        "the next migration",
-                        application -> application.withPropertyValues(
-                                "spring.flyway.locations=classpath:db/orders,classpath:db/customers",
-                                "spring.flyway.placeholders.customers=customers")),
-                then(
-                        "a strategy that only validates",
-                        application -> application.withBean(FlywayMigrationStrategy.class, () -> Flyway::validate)),
-                then(
-                        "a strategy that does nothing",
-                        application -> application.withBean(FlywayMigrationStrategy.class, () -> flyway -> {})),
-                then("baseline", "spring.flyway.baseline-on-migrate=true"),
-                then(
-                        "locks of tests",
-                        application -> application.withBean(LockBackend.class, InMemoryLockBackend::new)),
-                then("lazily", "spring.main.lazy-initialization=true"));
+        return UsualBuild.first(
+                8,
+                Stream.of(
+                        then("the same"),
+                        then("without any locks", "syncguard.enabled=false"),
+                        then("initialized by the library", "syncguard.postgres.schema-management=initialize"),
+                        then("only checked", "syncguard.postgres.schema-management=none"),
+                        then("without the fences", "syncguard.fencing.enabled=false"),
+                        then("fences only checked", "syncguard.fencing.schema-management=none"),
+                        then("neither locks nor fences", "syncguard.enabled=false", "syncguard.fencing.enabled=false"),
+                        then("other tables", "syncguard.postgres.locks-table=locks", "syncguard.fencing.table=fences"),
+                        then("the clock", "syncguard.fences=clock"),
+                        then(
+                                "on Redis",
+                                application -> application
+                                        .withPropertyValues("syncguard.backend=redis")
+                                        .withBean(
+                                                LettuceConnectionFactory.class,
+                                                () -> RedisServer.connections(RedisServer.url()))),
+                        then("no validation", "spring.flyway.validate-on-migrate=false"),
+                        then("strict validation", "spring.flyway.ignore-migration-patterns="),
+                        then(
+                                "the next migration",
+                                application -> application.withPropertyValues(
+                                        "spring.flyway.locations=classpath:db/orders,classpath:db/customers",
+                                        "spring.flyway.placeholders.customers=customers")),
+                        then(
+                                "a strategy that only validates",
+                                application ->
+                                        application.withBean(FlywayMigrationStrategy.class, () -> Flyway::validate)),
+                        then(
+                                "a strategy that does nothing",
+                                application -> application.withBean(FlywayMigrationStrategy.class, () -> flyway -> {})),
+                        then("baseline", "spring.flyway.baseline-on-migrate=true"),
+                        then(
+                                "locks of tests",
+                                application -> application.withBean(LockBackend.class, InMemoryLockBackend::new)),
+                        then("lazily", "spring.main.lazy-initialization=true")));
     }
 
     @ParameterizedTest(name = "{0}")

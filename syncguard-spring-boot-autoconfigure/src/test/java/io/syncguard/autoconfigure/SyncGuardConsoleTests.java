@@ -29,6 +29,7 @@ import javax.management.MBeanParameterInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringBootConfiguration;
@@ -124,6 +125,7 @@ class SyncGuardConsoleTests {
         }
     }
 
+    @Tag("verification")
     @Test
     void that_is_so_in_a_reactive_application() throws Exception {
         try (ConfigurableApplicationContext reactive =
@@ -248,25 +250,21 @@ class SyncGuardConsoleTests {
 
     @Test
     void it_is_there_in_a_reactive_application() throws Exception {
-        try (ConfigurableApplicationContext reactive = run(WebApplicationType.REACTIVE, UNRESTRICTED)) {
-            String url = "http://127.0.0.1:" + reactive.getEnvironment().getRequiredProperty("local.server.port");
+        String url = urlOf(reactive());
 
-            HttpResponse<String> page = get(url, "/actuator/syncguardconsole");
+        HttpResponse<String> page = get(url, "/actuator/syncguardconsole");
 
-            assertThat(page.statusCode()).isEqualTo(200);
-            assertThat(page.headers().firstValue("Content-Type")).hasValue("text/html;charset=UTF-8");
-            assertThat(value(page.body(), "csrf-header")).isEmpty();
-            assertThat(get(url, "/actuator/syncguard").body()).contains("\"managers\"");
-            assertThat(delete(url + "/actuator/syncguard?key=a").statusCode()).isEqualTo(403);
-        }
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.headers().firstValue("Content-Type")).hasValue("text/html;charset=UTF-8");
+        assertThat(value(page.body(), "csrf-header")).isEmpty();
+        assertThat(get(url, "/actuator/syncguard").body()).contains("\"managers\"");
+        assertThat(delete(url + "/actuator/syncguard?key=a").statusCode()).isEqualTo(403);
     }
 
     @Test
     void a_refusal_says_why() throws Exception {
         assertRefusals(start());
-        try (ConfigurableApplicationContext reactive = run(WebApplicationType.REACTIVE)) {
-            assertRefusals("http://127.0.0.1:" + reactive.getEnvironment().getRequiredProperty("local.server.port"));
-        }
+        assertRefusals(urlOf(reactive()));
         String roles = "--management.endpoint.syncguard.show-values=when-authorized";
         assertThat(get(start(roles, "--management.endpoint.syncguard.roles=nobody"), "/actuator/syncguard/order:42")
                         .body())
@@ -315,7 +313,16 @@ class SyncGuardConsoleTests {
     }
 
     private static String start(String... properties) {
-        return "http://127.0.0.1:" + application(properties).getEnvironment().getRequiredProperty("local.server.port");
+        return urlOf(application(properties));
+    }
+
+    private static String urlOf(ConfigurableApplicationContext application) {
+        return "http://127.0.0.1:" + application.getEnvironment().getRequiredProperty("local.server.port");
+    }
+
+    private static ConfigurableApplicationContext reactive() {
+        return applications.computeIfAbsent(
+                List.of("reactive"), each -> run(WebApplicationType.REACTIVE, UNRESTRICTED));
     }
 
     private static ConfigurableApplicationContext application(String... properties) {
@@ -333,6 +340,7 @@ class SyncGuardConsoleTests {
                         "spring.security.user.password=secret",
                         "spring.security.user.roles=operator",
                         "management.endpoints.web.exposure.include=syncguard,syncguardconsole",
+                        "spring.data.redis.repositories.enabled=false",
                         "syncguard.shutdown-timeout=0s",
                         "syncguard.console.enabled=true")
                 .run(properties);
