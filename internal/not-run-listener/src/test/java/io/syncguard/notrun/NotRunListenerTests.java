@@ -27,7 +27,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 class NotRunListenerTests {
 
-    private static final String HERE = "listener: " + NotRunListenerTests.class.getName();
+    private static final String HERE = "not-run-listener: " + NotRunListenerTests.class.getName();
 
     @TempDir
     private Path directory;
