@@ -5,15 +5,16 @@ import java.util.List;
 
 /**
  * Who holds a key and who waits for it, for operators and diagnostics. Not a guard: it may be over when the answer
- * arrives. All times are of the server's clock. There are no lock ids in it. Immutable.
+ * arrives. All times are of the server's clock. It has the hashes of lock ids alone. Immutable.
  *
  * @param key the normalised key
  * @param at when the server looked
- * @param holders the live leases, in the order of their fences
+ * @param holders the live leases, in the order of their fences. The key stays taken for one second after their end, so
+ *     it may lie in the past
  * @param queue the first {@value #MAX_QUEUE} waiters, in the order of their arrival
  * @param waiters how many wait
  */
-public record LockStatus(String key, Instant at, List<Holder> holders, List<Waiter> queue, int waiters) {
+public record LockStatus(String key, Instant at, List<LockInfo> holders, List<Waiter> queue, int waiters) {
 
     /** How many waiters of a key are shown. */
     public static final int MAX_QUEUE = 100;
@@ -22,18 +23,6 @@ public record LockStatus(String key, Instant at, List<Holder> holders, List<Wait
         holders = List.copyOf(holders);
         queue = List.copyOf(queue);
     }
-
-    /**
-     * A live lease.
-     *
-     * @param mode whether it excludes others of the key
-     * @param owner the label of the holder
-     * @param since the time of the grant; an extension does not change it
-     * @param expiresAt when the lease ends without an extension. The key stays taken for one second more, so it may lie
-     *     in the past
-     * @param fence the number of the grant
-     */
-    public record Holder(LockMode mode, String owner, Instant since, Instant expiresAt, Fence fence) {}
 
     /**
      * A queue entry.

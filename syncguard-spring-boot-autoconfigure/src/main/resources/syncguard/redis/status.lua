@@ -1,5 +1,5 @@
--- The live leases and queue entries of a lock. Answers the time, the number of its entries, its leases (mode, owner,
--- start, expiry, fence), and as many of its first entries as the second argument says (mode, owner, arrival).
+-- The live leases and queue entries of a lock. Answers the time, the number of its entries, its leases as
+-- lookup.lua, and as many of its first entries as the second argument says (mode, owner, arrival).
 
 -- include leases
 -- include queue
@@ -11,9 +11,9 @@ local function leases()
     for mode, family in pairs(LEASES) do
         local live = redis.call('ZRANGEBYSCORE', key(family, name), '(' .. text(now - TOLERANCE), '+inf', 'WITHSCORES')
         for i = 1, #live, 2 do
-            local id = redis.call('HMGET', key('id', live[i]), 'owner', 'acquired_at_ms', 'fence')
-            if id[3] then
-                table.insert(answers, { mode, id[1] or '', id[2], live[i + 1], id[3] })
+            local id = redis.call('HMGET', key('id', live[i]), 'acquired_at_ms', 'fence', 'user_key', 'owner')
+            if id[2] then
+                table.insert(answers, { live[i], mode, live[i + 1], unpack(id) })
             end
         end
     end

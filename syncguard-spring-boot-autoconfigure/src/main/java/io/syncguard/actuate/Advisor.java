@@ -78,7 +78,7 @@ final class Advisor {
         }
         String shown = view.show(lock.key());
         lock.holders().forEach(holder -> {
-            Duration held = Duration.between(holder.since(), lock.at());
+            Duration held = Duration.between(holder.acquiredAt(), lock.at());
             if (held.compareTo(LONG_HELD) > 0) {
                 add(
                         shown,

@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import io.syncguard.core.LocalLock;
@@ -86,12 +87,12 @@ public record LockDescriptor(
                         .toList());
     }
 
-    private static Holder holder(LockStatus lock, LockStatus.Holder holder, LocalView local) {
+    private static Holder holder(LockStatus lock, LockInfo holder, LocalView local) {
         return new Holder(
                 holder.mode(),
                 holder.owner(),
                 local.thread(local.callers().holder(lock.key(), holder)),
-                holder.since(),
+                holder.acquiredAt(),
                 holder.expiresAt(),
                 Duration.between(lock.at(), holder.expiresAt()),
                 holder.fence().value());

@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockInfo;
 import io.syncguard.LockStatus;
 import io.syncguard.core.LocalLock;
 import java.time.Duration;
@@ -27,7 +28,7 @@ final class OwnCallers {
 
     /** The holder of this lease; {@code null} if that is another process. */
     @Nullable
-    LocalLock holder(String key, LockStatus.Holder lease) {
+    LocalLock holder(String key, LockInfo lease) {
         return byKey.getOrDefault(key, List.of()).stream()
                 .filter(each -> lease.fence().equals(each.fence()))
                 .findFirst()

@@ -1,6 +1,5 @@
 package io.syncguard.memory;
 
-import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import java.util.ArrayList;
@@ -52,14 +51,6 @@ final class KeyLeases {
         return live(now).stream()
                 .map(StoredLease::info)
                 .sorted(Comparator.comparing(RawLockInfo::fence))
-                .toList();
-    }
-
-    /** What operators see, in the order of the fences. */
-    List<LockStatus.Holder> status(long now) {
-        return live(now).stream()
-                .map(StoredLease::status)
-                .sorted(Comparator.comparing(LockStatus.Holder::fence))
                 .toList();
     }
 

@@ -2,12 +2,14 @@ package io.syncguard.memory;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.Hashes;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -153,7 +155,8 @@ final class StoredKey {
     }
 
     Optional<LockStatus> status() {
-        List<LockStatus.Holder> holders = leases.status(now());
+        List<LockInfo> holders =
+                leases.lookup(now()).stream().map(Hashes::shown).toList();
         List<LockStatus.Waiter> waiters = queue.status(now());
         if (holders.isEmpty() && waiters.isEmpty()) {
             return Optional.empty();

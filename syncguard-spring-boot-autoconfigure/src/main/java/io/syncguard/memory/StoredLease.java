@@ -1,7 +1,6 @@
 package io.syncguard.memory;
 
 import io.syncguard.Fence;
-import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -96,15 +95,6 @@ final class StoredLease {
     /** @param alone whether nobody else holds the key with it */
     AcquireResult.Holder holder(boolean alone) {
         return new AcquireResult.Holder(request.owner(), Instant.ofEpochMilli(acquiredAt), alone, false);
-    }
-
-    LockStatus.Holder status() {
-        return new LockStatus.Holder(
-                request.mode(),
-                request.owner(),
-                Instant.ofEpochMilli(acquiredAt),
-                Instant.ofEpochMilli(expiresAt),
-                new Fence(fence));
     }
 
     RawLockInfo info() {

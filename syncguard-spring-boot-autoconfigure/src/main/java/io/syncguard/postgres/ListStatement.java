@@ -1,10 +1,11 @@
 package io.syncguard.postgres;
 
-import io.syncguard.Fence;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.spi.Hashes;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -35,17 +36,17 @@ final class ListStatement {
         )
         SELECT p.key, c.now_ms, r.*
         FROM "Clock" c, "Page" p, LATERAL (
-            SELECT 'EXCLUSIVE' AS mode, l.owner, l.acquired_at_ms AS since_ms, l.expires_at_ms, l.fence,
+            SELECT l.user_key, l.lock_id, 'EXCLUSIVE' AS mode, l.acquired_at_ms, l.expires_at_ms, l.fence, l.owner,
                    NULL::BIGINT AS arrival, 0::BIGINT AS waiters
             FROM ${syncguard_locks} l
             WHERE l.key = p.key AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
             UNION ALL
-            SELECT 'SHARED', s.owner, s.acquired_at_ms, s.expires_at_ms, s.fence, NULL, 0
+            SELECT s.user_key, s.lock_id, 'SHARED', s.acquired_at_ms, s.expires_at_ms, s.fence, s.owner, NULL, 0
             FROM ${syncguard_locks}_shared s
             WHERE s.key = p.key AND ${syncguard_locks}_is_live(s.expires_at_ms, c.now_ms)
             UNION ALL
-            (SELECT CASE WHEN w.shared THEN 'SHARED' ELSE 'EXCLUSIVE' END, w.owner, w.arrived_at_ms, NULL, NULL,
-                    w.arrival, count(*) OVER ()
+            (SELECT NULL, NULL, CASE WHEN w.shared THEN 'SHARED' ELSE 'EXCLUSIVE' END, w.arrived_at_ms, NULL, NULL,
+                    w.owner, w.arrival, count(*) OVER ()
              FROM ${syncguard_locks}_waiters w WHERE w.key = p.key AND w.expires_at_ms > c.now_ms
              ORDER BY w.arrival LIMIT ?)
         ) AS r
@@ -126,12 +127,12 @@ final class ListStatement {
         while (more) {
             String key = rows.getString("key");
             Instant at = Instant.ofEpochMilli(rows.getLong("now_ms"));
-            List<LockStatus.Holder> holders = new ArrayList<>();
+            List<LockInfo> holders = new ArrayList<>();
             List<LockStatus.Waiter> queue = new ArrayList<>();
             int waiters = 0;
             do {
                 if (rows.getString("fence") != null) {
-                    holders.add(holder(rows));
+                    holders.add(Hashes.shown(LookupStatement.info(rows)));
                 } else {
                     queue.add(waiter(rows));
                     waiters = rows.getInt("waiters");
@@ -143,19 +144,10 @@ final class ListStatement {
         return all;
     }
 
-    private static LockStatus.Holder holder(ResultSet rows) throws SQLException {
-        return new LockStatus.Holder(
-                LockMode.valueOf(rows.getString("mode")),
-                PostgresRows.text(rows, "owner"),
-                Instant.ofEpochMilli(rows.getLong("since_ms")),
-                Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
-                new Fence(Long.parseLong(rows.getString("fence"))));
-    }
-
     private static LockStatus.Waiter waiter(ResultSet rows) throws SQLException {
         return new LockStatus.Waiter(
                 LockMode.valueOf(rows.getString("mode")),
                 PostgresRows.text(rows, "owner"),
-                Instant.ofEpochMilli(rows.getLong("since_ms")));
+                Instant.ofEpochMilli(rows.getLong("acquired_at_ms")));
     }
 }

@@ -81,7 +81,7 @@ final class LookupStatement {
         return rows.wasNull() ? Optional.empty() : Optional.of(live);
     }
 
-    private static RawLockInfo info(ResultSet rows) throws SQLException {
+    static RawLockInfo info(ResultSet rows) throws SQLException {
         return new RawLockInfo(
                 rows.getString("user_key"),
                 rows.getString("lock_id"),

@@ -9,6 +9,7 @@ import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.Hashes;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -90,23 +91,11 @@ final class RedisReplyReader {
         return new LockStatus(
                 key,
                 time(reply, 0),
-                lists.get(0).replies().stream()
-                        .map(RedisReplyReader::readHolder)
-                        .sorted(Comparator.comparing(LockStatus.Holder::fence))
-                        .toList(),
+                readInfos(lists.get(0)).stream().map(Hashes::shown).toList(),
                 lists.get(1).replies().stream()
                         .map(RedisReplyReader::readWaiter)
                         .toList(),
                 (int) reply.number(1));
-    }
-
-    private static LockStatus.Holder readHolder(RedisReply lease) {
-        return new LockStatus.Holder(
-                LockMode.valueOf(lease.text(0)),
-                lease.text(1),
-                timeOf(lease, 2),
-                timeOf(lease, 3),
-                new Fence(Long.parseLong(lease.text(4))));
     }
 
     private static LockStatus.Waiter readWaiter(RedisReply entry) {

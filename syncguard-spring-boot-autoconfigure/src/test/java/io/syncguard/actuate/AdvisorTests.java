@@ -3,6 +3,7 @@ package io.syncguard.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import io.syncguard.core.ProcessStatus;
@@ -83,7 +84,7 @@ class AdvisorTests {
         return new LockStatus(
                 key,
                 NOW,
-                List.of(new LockStatus.Holder(LockMode.EXCLUSIVE, "here", NOW.minus(held), NOW, new Fence(1))),
+                List.of(new LockInfo("", "", LockMode.EXCLUSIVE, NOW.minus(held), NOW, new Fence(1), "here")),
                 IntStream.range(0, waiters)
                         .mapToObj(i -> new LockStatus.Waiter(LockMode.EXCLUSIVE, "there", NOW.minusSeconds(10L * i)))
                         .toList(),

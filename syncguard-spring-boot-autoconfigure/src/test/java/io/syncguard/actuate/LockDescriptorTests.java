@@ -5,6 +5,7 @@ import static io.syncguard.LockMode.SHARED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import java.time.Duration;
@@ -18,7 +19,7 @@ class LockDescriptorTests {
 
     private static final Instant AT = Instant.parse("2026-03-01T12:00:00Z");
 
-    private final List<LockStatus.Holder> holders = new ArrayList<>();
+    private final List<LockInfo> holders = new ArrayList<>();
 
     private final List<LockStatus.Waiter> queue = new ArrayList<>();
 
@@ -76,8 +77,8 @@ class LockDescriptorTests {
     }
 
     private void held(LockMode mode, String owner) {
-        holders.add(new LockStatus.Holder(
-                mode, owner, AT.minusSeconds(10), AT.plusSeconds(20), new Fence(holders.size() + 1)));
+        holders.add(new LockInfo(
+                "", "", mode, AT.minusSeconds(10), AT.plusSeconds(20), new Fence(holders.size() + 1), owner));
     }
 
     private void waits(LockMode mode, String owner) {

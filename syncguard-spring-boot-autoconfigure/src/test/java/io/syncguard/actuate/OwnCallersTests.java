@@ -3,6 +3,7 @@ package io.syncguard.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
@@ -65,7 +66,7 @@ class OwnCallersTests {
                 LockRequest.of("order:1"), "here", Thread.currentThread(), null, new Fence(7), Duration.ZERO));
 
         assertThat(numberOf(new OwnCallers(callers)
-                        .holder(key, new LockStatus.Holder(LockMode.SHARED, "any", AT, AT, new Fence(fence)))))
+                        .holder(key, new LockInfo("", "", LockMode.SHARED, AT, AT, new Fence(fence), "any"))))
                 .isEqualTo(expected);
     }
 

@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockPage;
@@ -10,6 +11,8 @@ import io.syncguard.LockStatus;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.Hashes;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,16 +23,15 @@ public abstract class LockListContract extends ContractFixture {
 
     @Test
     void holders_and_queue_are_shown_with_their_times_and_owners() {
-        AcquireResult.Granted grant = granted(AcquireRequests.exclusive(KEY, newLockId(), TTL, "holder"));
+        AcquireRequest holder = AcquireRequests.exclusive(KEY, newLockId(), TTL, "holder");
+        AcquireResult.Granted grant = granted(holder);
         queued(waiting(AcquireRequests.exclusive(KEY, newLockId(), TTL, "first")));
         queued(waiting(AcquireRequests.shared(KEY, newLockId(), TTL, "second")));
 
         LockStatus status = elsewhere().status(KEY).orElseThrow();
 
         assertThat(status.key()).isEqualTo(KEY);
-        assertThat(status.holders())
-                .containsExactly(new LockStatus.Holder(
-                        LockMode.EXCLUSIVE, "holder", grant.acquiredAt(), grant.expiresAt(), grant.fence()));
+        assertThat(status.holders()).containsExactly(info(holder, grant, grant.expiresAt()));
         assertThat(status.queue()).extracting(LockStatus.Waiter::owner).containsExactly("first", "second");
         assertThat(status.queue())
                 .extracting(LockStatus.Waiter::mode)
@@ -55,12 +57,10 @@ public abstract class LockListContract extends ContractFixture {
 
         assertThat(status().holders())
                 .containsExactlyElementsOf(IntStream.range(0, 5)
-                        .mapToObj(i -> new LockStatus.Holder(
-                                LockMode.SHARED,
-                                "reader " + i,
-                                grants.get(i).acquiredAt(),
-                                i == 0 ? first.expiresAt() : grants.get(i).expiresAt(),
-                                grants.get(i).fence()))
+                        .mapToObj(i -> info(
+                                readers.get(i),
+                                grants.get(i),
+                                i == 0 ? first.expiresAt() : grants.get(i).expiresAt()))
                         .toList());
     }
 
@@ -70,7 +70,7 @@ public abstract class LockListContract extends ContractFixture {
         AcquireResult.Granted live = granted(reader());
         expireLease(lapsed);
 
-        assertThat(status().holders()).extracting(LockStatus.Holder::fence).containsExactly(live.fence());
+        assertThat(status().holders()).extracting(LockInfo::fence).containsExactly(live.fence());
     }
 
     @Test
@@ -255,5 +255,16 @@ public abstract class LockListContract extends ContractFixture {
 
     private List<String> keys(LockQuery query) {
         return elsewhere().list(query).locks().stream().map(LockStatus::key).toList();
+    }
+
+    private static LockInfo info(AcquireRequest request, AcquireResult.Granted grant, Instant expiresAt) {
+        return new LockInfo(
+                Hashes.shown(request.key()),
+                Hashes.shown(request.lockId()),
+                request.mode(),
+                grant.acquiredAt(),
+                expiresAt,
+                grant.fence(),
+                request.owner());
     }
 }

@@ -249,7 +249,7 @@ class GuideSamples {
                 admin.list(LockQuery.all().startingWith("report:")).locks()) {
             boolean hangs = lock.holders().stream()
                     .anyMatch(holder ->
-                            Duration.between(holder.since(), lock.at()).toHours() >= 3);
+                            Duration.between(holder.acquiredAt(), lock.at()).toHours() >= 3);
             if (hangs) {
                 admin.forceRelease(lock.key(), "held for three hours");
             }

@@ -63,7 +63,7 @@ class ScheduledJobRecipeTests {
                     .orElseThrow();
             assertThat(status.holders()).singleElement().satisfies(holder -> {
                 assertThat(holder.owner()).isEqualTo("one");
-                assertThat(Duration.between(holder.since(), holder.expiresAt()))
+                assertThat(Duration.between(holder.acquiredAt(), holder.expiresAt()))
                         .as("the key is free one second after that")
                         .isEqualTo(Duration.ofSeconds(59));
             });

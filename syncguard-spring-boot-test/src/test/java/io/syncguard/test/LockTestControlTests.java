@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
+import io.syncguard.LockInfo;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
@@ -212,7 +213,7 @@ class LockTestControlTests {
         control.holdElsewhere(KEY);
 
         assertThat(control.status(KEY).holders())
-                .extracting(LockStatus.Holder::owner, LockStatus.Holder::mode)
+                .extracting(LockInfo::owner, LockInfo::mode)
                 .containsExactly(org.assertj.core.groups.Tuple.tuple("elsewhere", LockMode.EXCLUSIVE));
         assertThat(control.status("order:43").holders()).isEmpty();
         assertThat(control.locks()).extracting(LockStatus::key).contains(KEY);
