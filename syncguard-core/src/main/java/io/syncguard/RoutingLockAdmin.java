@@ -2,58 +2,54 @@ package io.syncguard;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Passes each call to the admin of the manager of the moment: see {@link LockManager#admin}. */
 final class RoutingLockAdmin implements LockAdmin {
 
-    private final LockManager manager;
+    private final Supplier<LockAdmin> current;
 
-    RoutingLockAdmin(LockManager manager) {
-        this.manager = manager;
+    RoutingLockAdmin(Supplier<LockAdmin> current) {
+        this.current = current;
     }
 
     @Override
     public BackendInfo backend() {
-        return current().backend();
+        return current.get().backend();
     }
 
     @Override
     public List<LockInfo> holders(String key) {
-        return current().holders(key);
+        return current.get().holders(key);
     }
 
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
-        return current().lookupById(lockId);
+        return current.get().lookupById(lockId);
     }
 
     @Override
     public List<RawLockInfo> debugLookup(String key) {
-        return current().debugLookup(key);
+        return current.get().debugLookup(key);
     }
 
     @Override
     public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return current().debugLookupById(lockId);
+        return current.get().debugLookupById(lockId);
     }
 
     @Override
     public LockPage list(LockQuery query) {
-        return current().list(query);
+        return current.get().list(query);
     }
 
     @Override
     public Optional<LockStatus> status(String key) {
-        return current().status(key);
+        return current.get().status(key);
     }
 
     @Override
     public ForcedRelease forceRelease(String key, String reason) {
-        return current().forceRelease(key, reason);
-    }
-
-    private LockAdmin current() {
-        LockManager current = LockSetupException.requireAnswer("LockManager.current", manager.current());
-        return LockSetupException.requireAnswer("LockManager.admin", current.admin());
+        return current.get().forceRelease(key, reason);
     }
 }

@@ -62,7 +62,12 @@ final class RoutingLockManager implements LockManager {
 
     @Override
     public LockAdmin admin() {
-        return new RoutingLockAdmin(this);
+        return new RoutingLockAdmin(this::currentAdmin);
+    }
+
+    private LockAdmin currentAdmin() {
+        LockManager current = LockSetupException.requireAnswer("LockManager.current", current());
+        return LockSetupException.requireAnswer("LockManager.admin", current.admin());
     }
 
     private LockManager supplied() {

@@ -39,7 +39,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
-                    "resources/io/syncguard/docs/rights.sql",
+                    "../../../syncguard-postgres/src/test/resources/io/syncguard/docs/rights.sql",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
                     "../../../internal/kotlin-tests/src/test/kotlin/io/syncguard/kotlin/Orders.kt")

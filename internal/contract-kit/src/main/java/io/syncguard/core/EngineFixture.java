@@ -151,6 +151,14 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         }
     }
 
+    /** Moves the clock second by second until this is true: a thread may begin to wait for a time only now. */
+    public void advanceUntil(Callable<Boolean> done) {
+        eventually().until(() -> {
+            time.advance(Duration.ofSeconds(1));
+            return done.call();
+        });
+    }
+
     /**
      * Waits until every thread that waits on the clock has read the new time and has acted on it: each reads it twice,
      * the first time perhaps just before. Waits ten milliseconds at least, for threads that do not wait on the clock
@@ -194,10 +202,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
             engine.close();
             return null;
         });
-        eventually().until(() -> {
-            time.advance(Duration.ofSeconds(1));
-            return closing.isDone();
-        });
+        advanceUntil(closing::isDone);
     }
 
     private final class Recorder implements LockListener {

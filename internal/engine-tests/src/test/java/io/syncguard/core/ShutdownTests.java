@@ -78,9 +78,8 @@ class ShutdownTests {
         FutureTask<Void> closing = closeInAnotherThread();
         eventually().until(() -> !locks.grantsLocks());
 
-        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+        fixture.advanceUntil(closing::isDone);
 
-        eventually().until(closing::isDone);
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
         assertThat(fixture.backend.lookup("order:42")).isEmpty();
     }
@@ -101,9 +100,8 @@ class ShutdownTests {
                 }));
         eventually().until(() -> !locks.grantsLocks());
 
-        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+        fixture.advanceUntil(flag::isDone);
 
-        eventually().until(flag::isDone);
         assertThat(fixture.backend.lookup("order:42")).isEmpty();
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(flag::get)
@@ -122,9 +120,8 @@ class ShutdownTests {
         FutureTask<Void> closing = closeInAnotherThread();
         eventually().until(() -> !locks.grantsLocks());
 
-        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+        fixture.advanceUntil(closing::isDone);
 
-        eventually().until(closing::isDone);
         assertThat(fixture.backend.closed).isTrue();
         assertThat(fixture.backend.isLocked("b")).isFalse();
     }
