@@ -4,6 +4,9 @@ import io.syncguard.LockManager;
 import io.syncguard.LockOperations;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.aop.LockNames;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.redis.RedisLockBackend;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
@@ -14,6 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -36,8 +40,16 @@ final class BeanTypes {
             .map(ClassUtils::convertClassNameToResourcePath)
             .toList();
 
-    private static final @Nullable CodeSource LIBRARY =
-            BeanTypes.class.getProtectionDomain().getCodeSource();
+    /** The jar of each module that has beans. */
+    private static final Set<CodeSource> LIBRARY = Stream.of(
+                    LockManager.class,
+                    LockNames.class,
+                    PostgresLockBackend.class,
+                    RedisLockBackend.class,
+                    BeanTypes.class)
+            .map(type -> type.getProtectionDomain().getCodeSource())
+            .filter(Objects::nonNull)
+            .collect(Collectors.toUnmodifiableSet());
 
     private final Set<Class<?>> types = new LinkedHashSet<>();
     private boolean known = true;
@@ -115,7 +127,12 @@ final class BeanTypes {
 
     private static boolean isOfLibrary(Class<?> type) {
         return type.getName().startsWith("io.syncguard.")
-                && Objects.equals(type.getProtectionDomain().getCodeSource(), LIBRARY);
+                && isOfLibrary(type.getProtectionDomain().getCodeSource());
+    }
+
+    /** There is none where a class loader tells none: then the name decides. */
+    private static boolean isOfLibrary(@Nullable CodeSource source) {
+        return source == null ? LIBRARY.isEmpty() : LIBRARY.contains(source);
     }
 
     /** The class, its superclasses, and the classes within it. */

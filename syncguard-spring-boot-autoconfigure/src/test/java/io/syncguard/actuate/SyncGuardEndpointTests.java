@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -412,6 +413,8 @@ class SyncGuardEndpointTests {
                 first.startWaiting(LockRequest.of("order:1").owner("a label of its own"));
         first.queueElsewhere("order:1");
         first.time.advance(Duration.ofSeconds(3));
+        // The engine lists a caller when it has the answer of the store.
+        eventually().until(() -> first.engine.diagnostics().locks().size() == 3);
         String here =
                 Thread.currentThread().getName() + " #" + Thread.currentThread().getId();
 

@@ -7,6 +7,7 @@ import io.syncguard.postgres.PostgresScript;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -110,7 +111,8 @@ class SchemaScriptTests {
                 .findFirst()
                 .orElseThrow()
                 .substring("--".length());
-        String command = header.replace(" FILE ", " '" + SCRIPT.getFile() + "' ")
+        Path file = Files.writeString(Path.of("target", SCRIPT.getFilename()), text());
+        String command = header.replace(" FILE ", " '" + file + "' ")
                 + " --no-psqlrc --quiet --set ON_ERROR_STOP=1 '"
                 + database.url().substring("jdbc:".length()) + "'";
         Process psql = new ProcessBuilder("sh", "-c", command)
