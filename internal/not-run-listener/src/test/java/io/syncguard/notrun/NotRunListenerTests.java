@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.platform.launcher.core.LauncherConfig;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -52,7 +53,10 @@ class NotRunListenerTests {
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
         Path file = directory.resolve("target/not-run.txt");
 
-        LauncherFactory.create()
+        // The listener of this build must not hear of these tests.
+        LauncherFactory.create(LauncherConfig.builder()
+                        .enableTestExecutionListenerAutoRegistration(false)
+                        .build())
                 .execute(
                         LauncherDiscoveryRequestBuilder.request()
                                 .selectors(selectClass(skipped))
