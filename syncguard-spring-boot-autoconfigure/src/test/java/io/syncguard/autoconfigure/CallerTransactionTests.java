@@ -12,6 +12,7 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -125,15 +126,15 @@ class CallerTransactionTests {
 
     @Test
     void heartbeats_go_on_while_all_connections_of_the_application_are_taken() {
-        database.runner(
-                        "syncguard.ttl=600ms",
-                        "syncguard.postgres.pool-size=1",
-                        "spring.datasource.hikari.maximum-pool-size=1")
+        database.runner("syncguard.postgres.pool-size=1", "spring.datasource.hikari.maximum-pool-size=1")
                 .run(application -> inTransaction(application, jdbc -> {
-                    LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
-                    jdbc.queryForList("SELECT pg_sleep(1.4)");
-                    assertThat(lock.isHeld()).isTrue();
-                    assertThat(lock.extend(Duration.ofSeconds(1))).isTrue();
+                    // The transaction has its connection.
+                    jdbc.queryForList("SELECT 1");
+                    LockHandle lock =
+                            application.getBean(LockManager.class).acquire(ORDER.heartbeat(Duration.ofMillis(50)));
+                    Instant granted = lock.expiresAt();
+                    await().until(() -> lock.expiresAt().isAfter(granted));
+                    assertThat(lock.extend(Duration.ofSeconds(40))).isTrue();
                 }));
     }
 

@@ -211,7 +211,7 @@ class ObservabilityDocumentsTests {
     }
 
     private static void lose(LockManager locks) {
-        locks.acquire(ORDER.key("order:4713").ttl(Duration.ofMillis(50)).noHeartbeat());
+        locks.acquire(ORDER.key("order:4713").ttl(Duration.ofSeconds(1)).noHeartbeat());
         await().atMost(Duration.ofSeconds(5))
                 .until(() -> registry.get("syncguard.lock.lost")
                                 .tag("name", "orders")

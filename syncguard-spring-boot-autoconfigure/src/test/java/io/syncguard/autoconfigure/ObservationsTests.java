@@ -120,7 +120,7 @@ class ObservationsTests {
         traced().run(application -> {
             LockManager locks = application.getBean(LockManager.class);
             LockHandle lock =
-                    locks.acquire(ORDER.key("lost").ttl(Duration.ofMillis(300)).noHeartbeat());
+                    locks.acquire(ORDER.key("lost").ttl(Duration.ofSeconds(1)).noHeartbeat());
 
             await().atMost(Duration.ofSeconds(5)).until(() -> !lock.isHeld());
 

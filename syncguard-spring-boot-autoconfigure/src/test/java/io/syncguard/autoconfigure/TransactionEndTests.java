@@ -4,6 +4,7 @@ import static io.syncguard.autoconfigure.StockDatabase.inTransaction;
 import static io.syncguard.autoconfigure.StockDatabase.lapse;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
@@ -196,16 +197,15 @@ class TransactionEndTests {
 
     @Test
     void heartbeats_go_on_until_the_transaction_has_ended() {
-        database.runner("syncguard.ttl=300ms").run(application -> {
+        database.runner().run(application -> {
             inTransaction(application, jdbc -> {
-                application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
-                jdbc.queryForList("SELECT pg_sleep(1.4)");
+                application.getBean(LockTemplate.class).execute(ORDER.heartbeat(Duration.ofMillis(50)), lock -> lock);
+                await().untilAsserted(() -> assertThat(database.audit.of("order:1"))
+                        .filteredOn(entry -> entry.operation().equals("UPDATE"))
+                        .hasSizeGreaterThan(3));
                 assertThat(database.lockedKeys()).containsExactly("order:1");
             });
             assertThat(database.lockedKeys()).isEmpty();
-            assertThat(database.audit.of("order:1"))
-                    .filteredOn(entry -> entry.operation().equals("UPDATE"))
-                    .hasSizeGreaterThan(3);
         });
     }
 
