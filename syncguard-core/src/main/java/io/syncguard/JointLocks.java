@@ -47,7 +47,7 @@ public interface JointLocks {
         }
     }
 
-    /** Those of the manager which is current now; one by one if it cannot send them together. */
+    /** Returns the joint locks of the current manager. A manager that has none acquires and releases one by one. */
     static JointLocks of(LockManager manager) {
         LockManager current = LockSetupException.requireAnswer("LockManager.current", manager.current());
         return current instanceof JointLocks together ? together : requests -> first(current, requests);

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Shows operators the locks of one store, and ends those that hang. A bean of each application; {@link
- * LockManager#admin} has that of any other manager. Threads may share it.
+ * Shows operators the locks of one store, and ends those that hang. Each application has one as a bean;
+ * {@link LockManager#admin} returns that of any manager. Threads may share it.
  *
  * <p>What it answers may be over when the answer arrives: never use it as a guard. Every method throws what those of
  * {@link LockManager} throw.
@@ -54,8 +54,8 @@ public interface LockAdmin {
      * Ends all leases of the key, whoever holds it, and lets those who wait for it go on. A holder detects the loss at
      * its next heartbeat, or without one at its deadline: until then two may work. For a holder that hangs.
      *
-     * <p>A lease under which a transaction commits for more than half a second remains, see {@link ForcedRelease#remaining}. The
-     * next fence of the key is drawn, so that every later one is larger, too.
+     * <p>A lease under which a transaction commits for more than half a second remains, see
+     * {@link ForcedRelease#remaining}. The next fence of the key is drawn, so that every later one is larger, too.
      *
      * @param reason who and why: for the log, and for {@link LockListener#forceReleased}
      */

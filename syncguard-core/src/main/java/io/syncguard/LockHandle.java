@@ -78,8 +78,8 @@ public interface LockHandle extends AutoCloseable {
     boolean extend(Duration ttl);
 
     /**
-     * Does the same by the ttl of a request for its key, or that of the settings of the request's name. The
-     * {@code holdAtLeast} of the request counts from now on, if it ends later. Its other parts have no effect.
+     * {@link #extend Extends} the lock by the ttl of a request, which the settings of the request's name may replace.
+     * The {@code holdAtLeast} of the request counts from now on, if it ends later. Its other parts have no effect.
      *
      * @return whether the lock is still held; {@code false} is final
      */

@@ -76,8 +76,8 @@ public interface LockManager {
     }
 
     /**
-     * What operators see of these locks, and may do to them. That of a {@link #routing routing} manager passes each
-     * call to the manager which is current then.
+     * What operators see of these locks, and may do to them. The admin of a {@link #routing routing} manager passes each
+     * call to the admin of the current manager.
      */
     LockAdmin admin();
 

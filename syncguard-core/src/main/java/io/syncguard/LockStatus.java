@@ -5,12 +5,12 @@ import java.util.List;
 
 /**
  * Who holds a key and who waits for it, for operators and diagnostics. Not a guard: it may be over when the answer
- * arrives. All times are of the server's clock. It has the hashes of lock ids alone. Immutable.
+ * arrives. All times are of the server's clock. Lock ids are hashed in it. Immutable.
  *
  * @param key the normalised key
  * @param at when the server looked
- * @param holders the live leases, in the order of their fences. The key stays taken for one second after their end, so
- *     it may lie in the past
+ * @param holders the live leases, in the order of their fences. The key stays taken for one second after a lease ends,
+ *     so {@link LockInfo#expiresAt} may lie in the past
  * @param queue the first {@value #MAX_QUEUE} waiters, in the order of their arrival
  * @param waiters how many wait
  */

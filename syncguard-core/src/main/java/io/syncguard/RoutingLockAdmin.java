@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Passes each call to the admin of the manager of the moment: see {@link LockManager#admin}. */
+/** Passes each call to the admin of the current manager: see {@link LockManager#admin}. */
 final class RoutingLockAdmin implements LockAdmin {
 
     private final Supplier<LockAdmin> current;

@@ -6,8 +6,8 @@ import io.syncguard.spi.LockBackend;
 /**
  * What the handles of one engine share.
  *
- * @param backend the store, which tells the handles of one engine from those of another
- * @param threads those whose transactions are bound to leases of this engine
+ * @param backend the store. Each engine has one of its own, so it identifies the engine
+ * @param threads the threads whose transactions are bound to leases of this engine
  */
 record EngineParts(
         LockBackend backend,

@@ -13,8 +13,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Ends all leases of a key for an operator, also those of other processes. A lease whose row is locked is tried again for
- * half a second: a heartbeat locks it for a moment, and a commit may take longer. Threads may share it.
+ * Ends all leases of a key for an operator, also those of other processes. A lease whose row is locked is tried again
+ * for half a second: a heartbeat locks it for a moment, and a commit may take longer. Threads may share it.
  */
 final class ForcedReleaser {
 

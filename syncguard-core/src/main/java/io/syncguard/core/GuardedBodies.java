@@ -6,7 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The bodies of the running thread, as the transactions see them that begin under these. */
+/** The bodies that run on this thread, for a transaction that begins under them. */
 public final class GuardedBodies {
 
     private GuardedBodies() {}

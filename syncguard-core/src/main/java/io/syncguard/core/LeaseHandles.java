@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** Makes the handles of granted leases, has them watched and extended, and releases many together. Threads may share it. */
+/**
+ * Makes the handles of granted leases, has them watched and extended, and releases many together. Threads may share it.
+ */
 final class LeaseHandles {
 
     private final EngineParts parts;

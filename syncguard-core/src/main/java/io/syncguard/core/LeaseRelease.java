@@ -28,7 +28,7 @@ final class LeaseRelease {
     private final Lease lease;
     private final EngineParts parts;
 
-    /** Guarded by this, as the other field is: so exactly one thread has to send the release. */
+    /** Guarded by this, like the state, so that exactly one thread sends the release. */
     private int openTransactions;
 
     private State state = State.NOT_RELEASED;
@@ -54,8 +54,8 @@ final class LeaseRelease {
     }
 
     /**
-     * Releases the lease, at once or at the end of the last transaction. Its first release belongs to the work under it.
-     * So that also binds the running transaction, if the lease was lost before, too.
+     * Releases the lease, at once or at the end of the last transaction. The first release belongs to the work under the
+     * lease, so it binds the running transaction, even if the lease was lost before.
      *
      * @return whether it was held until now
      */
@@ -108,7 +108,10 @@ final class LeaseRelease {
         return leave(lease.isHeld());
     }
 
-    /** @param isHeld whether a transaction can still commit under the lease. The release of a lost one waits for none */
+    /**
+     * @param isHeld whether a transaction can still commit under the lease. The release of a lost lease waits for no
+     *     transaction
+     */
     private synchronized Answer leave(boolean isHeld) {
         if (state != State.NOT_RELEASED) {
             return Answer.REPEATED;

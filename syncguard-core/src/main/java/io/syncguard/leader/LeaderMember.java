@@ -165,7 +165,7 @@ public final class LeaderMember {
         return dispatcher.add(listener);
     }
 
-    /** Begins a body on the running thread, which has to be ended; {@code null} when this process does not lead. */
+    /** Begins a body on the running thread. The caller has to end it. {@code null} when this process does not lead. */
     public @Nullable TermBody beginBody() {
         LeaderTerm term = membership.term();
         return term == null ? null : term.beginBody();

@@ -76,10 +76,6 @@ public final class LeaderSettings {
         return values.owner;
     }
 
-    boolean rotatesFence() {
-        return !fenceRotation().isZero();
-    }
-
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof LeaderSettings settings && values.equals(settings.values);

@@ -7,8 +7,9 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code that runs under a term, for those who begin and end it apart, as {@link LeaderOnly} does. The lock of the term is
- * not released before it has ended. The thread that begins it calls {@link #call}; any thread ends it.
+ * Code that runs under a term and may end on another thread, such as a method with {@link LeaderOnly} that returns a
+ * future. The lock of the term is not released before the body has ended. The thread that begins it calls
+ * {@link #call}; any thread may call {@link #end}.
  */
 public final class TermBody implements AutoCloseable {
 

@@ -222,7 +222,10 @@ public interface LockBackend extends AutoCloseable {
         return List.of();
     }
 
-    /** Pins leases in transactions of the application; {@code null} for a store in which none can take place. No I/O. */
+    /**
+     * Pins leases in transactions of the application; {@code null} for a store in which no such transaction can take
+     * place. No I/O.
+     */
     default @Nullable LeasePins pins() {
         return null;
     }

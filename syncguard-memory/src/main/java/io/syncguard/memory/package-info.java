@@ -3,8 +3,8 @@
  * processes do not see its locks, and a restart forgets them.
  *
  * <p>{@link io.syncguard.memory.InMemoryStore} is in the place of a server: several
- * {@link io.syncguard.memory.InMemoryLockBackend backends} may share one, as processes share a database. Nothing in the
- * library turns it on: {@code syncguard-spring-boot-test} does, and the tests of the library.
+ * {@link io.syncguard.memory.InMemoryLockBackend backends} may share one, as processes share a database. Of the modules
+ * for applications, only {@code syncguard-spring-boot-test} turns it on.
  */
 @NullMarked
 package io.syncguard.memory;

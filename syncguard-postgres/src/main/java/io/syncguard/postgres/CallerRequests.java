@@ -97,7 +97,7 @@ final class CallerRequests implements AutoCloseable {
         return releaseBatches == null ? release.sendAlone(lockId, Time.NEVER) : releaseBatches.send(lockId);
     }
 
-    /** Waits for what a batch may grant to callers who have left. */
+    /** Waits for batches that may grant locks to callers who have left. */
     @Override
     public void close() {
         if (releaseBatches != null) {

@@ -45,7 +45,7 @@ final class RedisDriver implements AutoCloseable {
     /** Done with the first socket. */
     private final CompletableFuture<@Nullable Void> opened = new CompletableFuture<>();
 
-    /** Those that are open. */
+    /** The open ones. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
@@ -135,7 +135,10 @@ final class RedisDriver implements AutoCloseable {
         opened.complete(null);
     }
 
-    /** A connection that has just begun is not yet known to the driver, and an event loop that ends may leave it open. */
+    /**
+     * Closes connections that have just begun: the driver does not know them yet, and an event loop that ends may leave
+     * them open.
+     */
     private void closeThoseThatBegin() {
         closed = true;
         channels.stream().filter(channel -> !channel.isActive()).forEach(Channel::close);

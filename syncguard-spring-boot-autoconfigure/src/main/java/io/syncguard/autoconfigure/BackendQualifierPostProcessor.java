@@ -9,8 +9,8 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 
 /**
- * Gives manager, template, admin and backend bean of each of two backends its name as a qualifier. A property says which one
- * is primary, so no annotation can do it.
+ * Gives manager, template, admin and backend bean of each of two backends its name as a qualifier. A property says which
+ * one is primary, so no annotation can do it.
  */
 final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
 

@@ -130,7 +130,7 @@ final class BeanTypes {
                 && isOfLibrary(type.getProtectionDomain().getCodeSource());
     }
 
-    /** There is none where a class loader tells none: then the name decides. */
+    /** Some class loaders know no code source, as in a native image. Then the name alone decides. */
     private static boolean isOfLibrary(@Nullable CodeSource source) {
         return source == null ? LIBRARY.isEmpty() : LIBRARY.contains(source);
     }

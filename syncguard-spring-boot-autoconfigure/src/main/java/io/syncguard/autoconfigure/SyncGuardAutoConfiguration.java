@@ -114,7 +114,7 @@ public final class SyncGuardAutoConfiguration {
         return new LockTemplate(lockManager);
     }
 
-    /** Of the application's own manager, too, which may route, or be one of several. */
+    /** Also for a manager of the application, which may route or be one of several. */
     @Bean(ADMIN)
     @ConditionalOnMissingBean
     LockAdmin syncGuardLockAdmin(ObjectProvider<LockManager> lockManager) {

@@ -1,7 +1,7 @@
 /**
  * Meters, where the application has a registry for them.
  *
- * <p>Depends on the API and Micrometer.
+ * <p>Depends on the API, the engine, the elections and Micrometer.
  */
 @NullMarked
 package io.syncguard.micrometer;

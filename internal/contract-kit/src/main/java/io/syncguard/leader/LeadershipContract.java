@@ -196,7 +196,9 @@ public abstract class LeadershipContract {
         return election.define(NAME, SETTINGS, process.engine);
     }
 
-    /** An attempt may fail on a slow machine. The campaign makes the next one after a pause by the clock of the process. */
+    /**
+     * An attempt may fail on a slow machine. The campaign makes the next one after a pause by the clock of the process.
+     */
     private void elect(LeaderMember member) {
         EngineFixture process = member == other ? there : here;
         member.join();

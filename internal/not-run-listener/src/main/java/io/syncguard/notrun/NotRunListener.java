@@ -20,8 +20,8 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Appends each test that was skipped, and its reason, to the file that the system property {@value #FILE} names. Surefire
- * neither counts nor names a class whose {@code @BeforeAll} ends with an assumption.
+ * Appends each test that was skipped, and its reason, to the file that the system property {@value #FILE} names.
+ * Surefire neither counts nor names a class whose {@code @BeforeAll} ends with an assumption.
  */
 public final class NotRunListener implements TestExecutionListener {
 

@@ -5,7 +5,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The classes of the modules that applications get, without their tests. Their directories are beside the test's. */
+/** The classes of the library's modules, without their tests. Only tests of a module beside them find them. */
 public final class LibraryModules {
 
     public static final List<String> NAMES = List.of(

@@ -1,4 +1,2 @@
-/**
- * What tests share: a real server, and a proxy in front of it.
- */
+/** What tests of several modules share: servers, proxies, child processes, captured logs. */
 package io.syncguard.testing;

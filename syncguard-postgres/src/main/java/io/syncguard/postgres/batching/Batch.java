@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The requests that a {@link Batcher} sends in one statement. One thread uses it. */
 final class Batch<Q, A> {
 
-    private static final Log log = LogFactory.getLog(Batcher.class);
+    private static final Log log = LogFactory.getLog(Batch.class);
 
     private final List<BatchedCall<Q, A>> calls = new ArrayList<>();
     private final List<Result<A>> results = new ArrayList<>();
@@ -98,7 +98,7 @@ final class Batch<Q, A> {
                 .toList();
     }
 
-    /** Gives the answers to those who wait for them, and then those of the others back to the store. */
+    /** Delivers the answers to the callers that wait. Then gives the others back to the store. */
     void deliver(BatchSender<Q, A> sender) {
         List<Runnable> unclaimed = new ArrayList<>();
         for (int i = 0; i < calls.size(); i++) {

@@ -48,8 +48,8 @@ public interface BatchSender<Q, A> {
     RuntimeException failureOf(Q request, RuntimeException batch);
 
     /**
-     * Gives back what a request in a batch was answered after its caller had left. The caller may have stopped its
-     * engine since, which does not release it any more.
+     * Gives back the answer to a request in a batch whose caller has left. The engine of the caller may have stopped
+     * since, and would not release a grant any more.
      */
     default void unclaimed(Q request, A answer) {}
 

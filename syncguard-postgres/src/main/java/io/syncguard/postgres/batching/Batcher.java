@@ -139,8 +139,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
     }
 
     /**
-     * Waits until no batch is under way that had requests of callers who have left, at most for the time that a request
-     * has. To be called after {@link #close}.
+     * Waits until no batch with a request of a caller who has left is under way, at most for the time that a request may
+     * take. Call it after {@link #close}.
      */
     public void awaitLeft() {
         long deadline = time.nanoTime() + 2 * limits.waitLimit().toNanos();
@@ -355,7 +355,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     private record Lone<Q, A>(BatchedCall<Q, A> call, long sentAt) {}
 
-    /** The turns of the requests of each key, in the order of their arrival. One without a key has its turn at once. */
+    /** The turns of the requests of each key, in the order of arrival. A request without a key has its turn at once. */
     private static final class Turns<Q, A> {
 
         private record Turn<Q, A>(BatchedCall<Q, A> call, Deque<BatchedCall<Q, A>> behind) {}
@@ -364,7 +364,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         private final Map<Object, Turn<Q, A>> turns = new HashMap<>();
 
         /**
-         * Of a request that has arrived. One that shares a batch has no turn of its own; it only waits for others.
+         * Takes the turn of a request that has arrived. One that shares a batch takes none; it only waits for others.
          *
          * @return whether it may be sent; otherwise {@link #pass} returns it later
          */
@@ -373,7 +373,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
 
         /**
-         * Of a request that is about to be sent alone.
+         * Takes the turn of a request that is about to be sent alone.
          *
          * @return whether it may be; otherwise {@link #pass} returns it later
          */

@@ -18,7 +18,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
  */
 final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProcessor {
 
-    private static final Log log = LogFactory.getLog(SliceLocksAutoConfiguration.class);
+    private static final Log log = LogFactory.getLog(OtherDatabasePostProcessor.class);
 
     private final ConfigurableListableBeanFactory beans;
 
