@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.testing.LibraryModules;
 import java.lang.reflect.Method;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
@@ -77,19 +78,21 @@ class ConfigurationMetadataTests {
                 .map(property -> property.get("name").toString())
                 .collect(Collectors.toSet());
         Set<String> named = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(classes())) {
-            for (Path file : files.filter(each -> each.toString().endsWith(".class"))
-                    .filter(each -> !each.toString().contains("micrometer"))
-                    .toList()) {
-                PROPERTY.matcher(Files.readString(file, StandardCharsets.ISO_8859_1))
-                        .results()
-                        .forEach(match -> named.add(match.group()));
+        for (String module : LibraryModules.NAMES) {
+            try (Stream<Path> files = Files.walk(LibraryModules.classesOf(module))) {
+                for (Path file : files.filter(each -> each.toString().endsWith(".class"))
+                        .filter(each -> !each.toString().contains("micrometer"))
+                        .toList()) {
+                    PROPERTY.matcher(Files.readString(file, StandardCharsets.ISO_8859_1))
+                            .results()
+                            .forEach(match -> named.add(match.group()));
+                }
             }
         }
         // Spring Boot describes its own.
         named.removeIf(name -> name.startsWith("management.endpoints."));
         assertThat(named)
-                .contains("syncguard.enabled", "syncguard.web.problem-details")
+                .contains("syncguard.enabled", "syncguard.web.problem-details", "syncguard.fence-retention")
                 .allSatisfy(name ->
                         assertThat(described).anyMatch(each -> each.equals(name) || each.startsWith(name + ".")));
     }

@@ -206,8 +206,10 @@ class DocumentationTests {
     private static Iterable<Path> documents() throws IOException {
         try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
                 Stream<Path> root = Files.list(ROOT);
-                Stream<Path> modules = Files.list(ROOT).map(module -> module.resolve("README.md"))) {
-            return Stream.of(docs, root, modules)
+                Stream<Path> modules = Files.list(ROOT).map(module -> module.resolve("README.md"));
+                Stream<Path> internal =
+                        Files.list(ROOT.resolve("internal")).map(module -> module.resolve("README.md"))) {
+            return Stream.of(docs, root, modules, internal)
                     .flatMap(each -> each)
                     .filter(file -> file.toString().endsWith(".md") && Files.isRegularFile(file))
                     .toList();
