@@ -76,6 +76,19 @@ class ArchitectureTests {
                 .check(CLASSES);
     }
 
+    @Test
+    void batching_knows_neither_locks_nor_statements() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.syncguard.postgres.batching")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "io.syncguard", "io.syncguard.postgres", "io.syncguard.spi", "org.springframework..")
+                .because("its tests make interleavings of requests without a store")
+                .check(CLASSES);
+    }
+
     /** All but the API itself. Only the auto-configuration has no row, because it wires all others. */
     static Stream<String> packages() {
         return CLASSES.stream()
