@@ -55,7 +55,8 @@ public interface LockAdmin {
      * its next heartbeat, or without one at its deadline: until then two may work. For a holder that hangs.
      *
      * <p>A lease under which a transaction commits for more than half a second remains, see
-     * {@link ForcedRelease#remaining}. The next fence of the key is drawn, so that every later one is larger, too.
+     * {@link ForcedRelease#remaining}. A lease that is granted within that time ends, too. The next fence of the key is
+     * drawn, so that every later one is larger, too.
      *
      * @param reason who and why: for the log, and for {@link LockListener#forceReleased}
      */

@@ -46,6 +46,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
     private final HandleJoiner joiner;
     private final WaiterRegistry waiters;
     private final Acquirer acquirer;
+    private final Acquisitions acquisitions;
     private final LeaseHandles handles;
     private final LockAdmin admin;
     private final EngineDiagnostics diagnostics;
@@ -111,6 +112,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer = new Acquirer(
                 backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks, monitor::holds);
+        this.acquisitions = new Acquisitions(time);
         this.handles = new LeaseHandles(parts, heartbeat, backgroundReleaser, fenceWarning, this::grantsLocks);
         this.diagnostics = new EngineDiagnostics(
                 backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time), this::grantsLocks);
@@ -121,7 +123,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         LockRequest request = settings.configured(LockLimits.given("request", asked));
         transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
-        return joined == null ? handles.handOut(acquirer.acquire(request)) : joined;
+        return joined == null ? acquisitions.run(() -> handles.handOut(acquirer.acquire(request))) : joined;
     }
 
     @Override
@@ -132,7 +134,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         }
         together.forEach(transactions::requireGuard);
         try {
-            return handles.handOut(acquirer.acquireTogether(together));
+            return acquisitions.run(() -> handles.handOut(acquirer.acquireTogether(together)));
         } finally {
             if (!grantsLocks) {
                 // The engine may have sent the releases of the background for the last time.
@@ -158,8 +160,10 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         if (joined != null) {
             return joined;
         }
-        GrantedLease grant = acquirer.tryAcquire(request);
-        return grant == null ? null : handles.handOut(grant);
+        return acquisitions.run(() -> {
+            GrantedLease grant = acquirer.tryAcquire(request);
+            return grant == null ? null : handles.handOut(grant);
+        });
     }
 
     @Override
@@ -206,16 +210,22 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
     /**
      * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats
      * going on, and releases the others, which are lost for their holders. Callers who wait for a lock are aborted.
+     * Requests that are under way have the time that the store needs to answer or to be given up, before and after that.
      */
     public void stop() {
         grantsLocks = false;
         // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
+        acquisitions.awaitOthers(backend.inDoubtPeriod());
         monitor.awaitNone(settings.shutdownTimeout());
         for (Lease lease : monitor.leases()) {
             lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
-            backgroundReleaser.release(lease);
+            // Its holder may be about to release it: a second release would take the first one's answer away.
+            if (lease.phase() == Lease.Phase.LOST) {
+                backgroundReleaser.release(lease);
+            }
         }
+        monitor.awaitNone(backend.inDoubtPeriod());
         backgroundReleaser.flush();
     }
 

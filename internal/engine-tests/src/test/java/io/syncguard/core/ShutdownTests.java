@@ -16,6 +16,7 @@ import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -84,6 +85,54 @@ class ShutdownTests {
         assertThat(fixture.backend.lookup("order:42")).isEmpty();
     }
 
+    /** Its caller releases it: nobody else knows of it. */
+    @Test
+    void a_grant_that_is_on_its_way_is_released_before_the_backend_closes() throws Exception {
+        CountDownLatch granted = new CountDownLatch(1);
+        CountDownLatch mayArrive = new CountDownLatch(1);
+        fixture.backend.afterAcquire = () -> {
+            granted.countDown();
+            await(mayArrive);
+        };
+        FutureTask<LockHandle> caller = inAnotherThread(() -> locks.acquire(LockRequest.of("order:42")));
+        granted.await();
+        Thread closing = new Thread(locks::close);
+        closing.start();
+
+        eventually().until(() -> fixture.time.looks().containsKey(closing));
+        assertThat(fixture.backend.closed).isFalse();
+        mayArrive.countDown();
+
+        closing.join();
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(caller::get)
+                .withStackTraceContaining("shutting down");
+    }
+
+    @Test
+    void a_release_that_is_on_its_way_is_no_loss() throws Exception {
+        LockHandle lock = locks.acquire(LockRequest.of("order:42"));
+        CountDownLatch sent = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        fixture.backend.beforeRelease = () -> {
+            sent.countDown();
+            await(mayGoOn);
+        };
+        FutureTask<Boolean> release = inAnotherThread(lock::release);
+        sent.await();
+        fixture.backend.beforeRelease = () -> {};
+        FutureTask<Void> closing = closeInAnotherThread();
+        eventually().until(() -> !locks.grantsLocks());
+
+        fixture.advanceSlowly(Duration.ofSeconds(11), Duration.ofSeconds(1));
+        mayGoOn.countDown();
+
+        assertThat(release.get()).isTrue();
+        fixture.advanceUntil(closing::isDone);
+        assertThat(fixture.events).containsExactly("acquired", "released");
+    }
+
     /** Its loss interrupts the thread that stops the engine. A pool gives no connection to an interrupted thread. */
     @Test
     void a_body_that_closes_the_locks_leaves_its_key_free_although_its_loss_interrupts_it() throws Exception {
@@ -145,6 +194,14 @@ class ShutdownTests {
                         .noneMatch(thread -> !threadsBefore.contains(thread)
                                 && thread.getName().startsWith(mine)
                                 && !thread.getName().contains("lost")));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
     private FutureTask<Void> closeInAnotherThread() {
