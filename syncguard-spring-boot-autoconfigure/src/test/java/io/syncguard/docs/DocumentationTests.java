@@ -9,6 +9,7 @@ import io.syncguard.testing.LibraryModules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -161,20 +162,22 @@ class DocumentationTests {
                 .allSatisfy(property -> assertThat(elections).contains("\n| `" + property + "` |"));
     }
 
-    /** Those of the library and of its module for tests, by their simple names. */
+    /** Those of the library, of its module for tests and of the contract kit, by their simple names. */
     private static Map<String, List<String>> publicTypes() throws IOException {
-        Path tests = ROOT.resolve("syncguard-spring-boot-test/src/main/java");
-        try (Stream<Path> sources = Files.walk(tests)) {
-            return Stream.concat(
-                            LibraryModules.importAll().stream()
-                                    .filter(type -> type.isTopLevelClass()
-                                            && type.getModifiers().contains(JavaModifier.PUBLIC))
-                                    .map(JavaClass::getName),
-                            sources.filter(file -> file.toString().endsWith(".java"))
-                                    .map(tests::relativize)
-                                    .map(DocumentationTests::typeOf))
-                    .collect(Collectors.groupingBy(type -> type.substring(type.lastIndexOf('.') + 1)));
+        List<String> types = new ArrayList<>(LibraryModules.importAll().stream()
+                .filter(type -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
+                .map(JavaClass::getName)
+                .toList());
+        for (String module : List.of("syncguard-spring-boot-test", "internal/contract-kit")) {
+            Path sources = ROOT.resolve(module).resolve("src/main/java");
+            try (Stream<Path> files = Files.walk(sources)) {
+                files.filter(file -> file.toString().endsWith(".java"))
+                        .map(sources::relativize)
+                        .map(DocumentationTests::typeOf)
+                        .forEach(types::add);
+            }
         }
+        return types.stream().collect(Collectors.groupingBy(type -> type.substring(type.lastIndexOf('.') + 1)));
     }
 
     private static String typeOf(Path file) {
