@@ -47,7 +47,7 @@ public interface LockAdmin {
      */
     LockPage list(LockQuery query);
 
-    /** Who holds the key and who waits for it; empty if nobody does. */
+    /** The holders of the key and its queue; empty if it has neither. */
     Optional<LockStatus> status(String key);
 
     /**

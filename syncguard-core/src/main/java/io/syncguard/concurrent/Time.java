@@ -1,7 +1,10 @@
 package io.syncguard.concurrent;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BooleanSupplier;
 
 /**
  * The only type that reads a clock or blocks for a time. Tests pass a manual clock.
@@ -40,6 +43,26 @@ public interface Time {
 
     /** Waits for the condition, whose lock is held, for at most this time. May return early without a reason. */
     void await(Condition condition, long nanos) throws InterruptedException;
+
+    /**
+     * Waits until this is true, for this duration at most. An interrupt ends the wait, and its flag stays set.
+     *
+     * @param changed a condition of the lock, signalled after changes
+     * @param done read under the lock
+     */
+    default void awaitUntil(BooleanSupplier done, Lock lock, Condition changed, Duration atMost) {
+        long deadline = nanoTime() + atMost.toNanos();
+        lock.lock();
+        try {
+            for (long now = nanoTime(); !done.getAsBoolean() && now < deadline; now = nanoTime()) {
+                await(changed, deadline - now);
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
 
     /** Sleeps for this time. */
     void sleep(long nanos) throws InterruptedException;

@@ -45,21 +45,8 @@ final class Acquisitions {
     /** Waits until no other thread acquires a lock, for this duration at most. An interrupt ends the wait. */
     void awaitOthers(Duration atMost) {
         awaited = true;
-        long deadline = time.nanoTime() + atMost.toNanos();
-        lock.lock();
-        try {
-            for (long now = time.nanoTime(); isAnotherUnderWay() && now < deadline; now = time.nanoTime()) {
-                time.await(ended, deadline - now);
-            }
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isAnotherUnderWay() {
-        return underWay.keySet().stream().anyMatch(thread -> thread != Thread.currentThread());
+        Thread caller = Thread.currentThread();
+        time.awaitUntil(() -> underWay.keySet().stream().allMatch(caller::equals), lock, ended, atMost);
     }
 
     private void signal() {

@@ -102,17 +102,7 @@ final class LeaseMonitor implements AutoCloseable {
 
     /** Waits until no lease is held, for this duration at most. An interrupt ends the wait. */
     void awaitNone(Duration atMost) {
-        long deadline = time.nanoTime() + atMost.toNanos();
-        lock.lock();
-        try {
-            for (long now = time.nanoTime(); !held.isEmpty() && now < deadline; now = time.nanoTime()) {
-                time.await(noneLeft, deadline - now);
-            }
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
-        }
+        time.awaitUntil(held::isEmpty, lock, noneLeft, atMost);
     }
 
     @Override

@@ -210,7 +210,8 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
     /**
      * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats
      * going on, and releases the others, which are lost for their holders. Callers who wait for a lock are aborted.
-     * Requests that are under way have the time that the store needs to answer or to be given up, before and after that.
+     * Requests that are under way have the time that the store needs to answer or to be given up, before that and after
+     * it.
      */
     public void stop() {
         grantsLocks = false;

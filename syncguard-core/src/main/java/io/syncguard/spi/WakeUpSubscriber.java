@@ -51,7 +51,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private volatile boolean started;
     private volatile boolean closed;
 
-    /** How often it has failed since it last worked. Of the listening thread alone. */
+    /** The failures since the subscription last worked. The listening thread alone reads and writes it. */
     private int failures;
 
     /**

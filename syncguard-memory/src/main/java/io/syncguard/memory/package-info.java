@@ -3,8 +3,8 @@
  * processes do not see its locks, and a restart forgets them.
  *
  * <p>{@link io.syncguard.memory.InMemoryStore} is in the place of a server: several
- * {@link io.syncguard.memory.InMemoryLockBackend backends} may share one, as processes share a database. Of the modules
- * for applications, only {@code syncguard-spring-boot-test} turns it on.
+ * {@link io.syncguard.memory.InMemoryLockBackend backends} may share one, as processes share a database. The module
+ * {@code syncguard-spring-boot-test} alone turns it on in applications.
  */
 @NullMarked
 package io.syncguard.memory;

@@ -6,10 +6,10 @@ import io.syncguard.redis.RedisBatching;
 /** Which requests of callers travel together with those of other threads. */
 enum Batching {
 
-    /** Those that come under load. */
+    /** Requests under load. */
     AUTO,
 
-    /** None. */
+    /** No requests. */
     OFF;
 
     PostgresBatching ofStatements() {

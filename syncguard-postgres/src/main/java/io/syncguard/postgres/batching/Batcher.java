@@ -139,23 +139,15 @@ public final class Batcher<Q, A> implements AutoCloseable {
     }
 
     /**
-     * Waits until no batch with a request of a caller who has left is under way, at most for the time that a request may
-     * take. Call it after {@link #close}.
+     * Waits until no batch is under way that has a request of a caller who has left, at most for the time that a request
+     * may take. Call it after {@link #close}.
      */
     public void awaitLeft() {
-        long deadline = time.nanoTime() + 2 * limits.waitLimit().toNanos();
-        lock.lock();
-        try {
-            for (long left = deadline - time.nanoTime();
-                    left > 0 && departed.stream().anyMatch(Batch::isLeft);
-                    left = deadline - time.nanoTime()) {
-                time.await(delivery, left);
-            }
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
-        }
+        time.awaitUntil(
+                () -> departed.stream().noneMatch(Batch::isLeft),
+                lock,
+                delivery,
+                limits.waitLimit().multipliedBy(2));
     }
 
     private void change(Runnable change) {

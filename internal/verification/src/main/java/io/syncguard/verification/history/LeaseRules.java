@@ -55,7 +55,7 @@ final class LeaseRules {
         message(lease);
     }
 
-    /** Those that succeeded, and that are certainly about this grant of the lock id. */
+    /** The events that succeeded and certainly belong to this grant of the lock id. */
     private static Stream<HistoryEvent> certain(LeaseHistory lease, Kind kind) {
         return lease.all(kind, Outcome.OK).filter(event -> !lease.mayBeAboutLateGrant(event));
     }

@@ -116,7 +116,7 @@ final class Plans {
             .<Plan<?>>map(plan -> plan.with(Load.OF_SOAK))
             .toList();
 
-    /** That of a usual build: a fault of each kind. The profile "verification" has the other stores. */
+    /** The plan of a usual build: a fault of each kind. The profile "verification" runs the other stores, too. */
     static final List<Plan<?>> OF_BUILD = ALL.stream()
             .filter(plan -> plan.name().equals("postgres"))
             .<Plan<?>>map(plan -> plan.only(Pattern.compile("a process is killed"
