@@ -53,9 +53,13 @@ class LockTestControlTests {
     private LeaderElection election;
 
     @Test
-    void a_lease_that_ends_interrupts_its_body_and_is_reported() {
-        FutureTask<String> body = start(() -> orders.submit("42", until(new CountDownLatch(1))));
-        eventually().untilAsserted(() -> assertThatLock(KEY).isHeld());
+    void a_lease_that_ends_interrupts_its_body_and_is_reported() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        FutureTask<String> body = start(() -> orders.submit("42", () -> {
+            begun.countDown();
+            return until(new CountDownLatch(1)).call();
+        }));
+        begun.await();
         control.endLease(KEY);
 
         assertThatExceptionOfType(ExecutionException.class)
