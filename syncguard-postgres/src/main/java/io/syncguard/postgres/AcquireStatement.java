@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -27,37 +28,22 @@ final class AcquireStatement {
 
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
-                   held_lapsed
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT)
+                   held_lapsed, request_position
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
             """;
 
-    private static final String ACQUIRE_OR_QUEUE = ACQUIRE.replace("_acquire(", "_acquire_queue(")
-            .replace("?::TEXT)", "?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)");
+    private static final String BATCH =
+            ACQUIRE.replaceFirst("_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
 
-    private static final String ACQUIRE_OR_LEAVE = ACQUIRE.replace("_acquire(", "_acquire_leave(");
-
-    private static final String BATCH = """
-            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms,
-                   false AS held_by_others, false AS held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire_batch(?, ?, ?, ?)
-            """;
-
-    private static final String READERS = """
-            SELECT granted_fence, granted_at_ms, granted_until_ms, request_position
-            FROM ${syncguard_locks}_acquire_readers(?, ?, ?, ?)
-            """;
+    private static final String READERS = BATCH.replace("_acquire_batch(", "_acquire_readers(");
 
     private final String acquire;
-    private final String acquireOrQueue;
-    private final String acquireOrLeave;
     private final String batch;
     private final String readers;
     private final Duration waiterTtl;
 
     AcquireStatement(PostgresSettings settings) {
         this.acquire = settings.tables().fill(ACQUIRE);
-        this.acquireOrQueue = settings.tables().fill(ACQUIRE_OR_QUEUE);
-        this.acquireOrLeave = settings.tables().fill(ACQUIRE_OR_LEAVE);
         this.batch = settings.tables().fill(BATCH);
         this.readers = settings.tables().fill(READERS);
         this.waiterTtl = settings.waiterTtl();
@@ -65,17 +51,11 @@ final class AcquireStatement {
 
     /** @param wakeUps where this process is woken; {@code null} where its waiters poll */
     AcquireResult run(PostgresConnections connections, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
-        Long waiter = request.waiter();
         return connections.query(
                 "acquiring lock '" + request.key() + "'",
                 request.ttl(),
-                waiter != null ? acquireOrQueue : request.queued() ? acquireOrLeave : acquire,
-                (connection, statement) -> {
-                    bind(statement, request);
-                    if (waiter != null) {
-                        bindQueueEntry(statement, request, waiter, wakeUps);
-                    }
-                },
+                acquire,
+                (connection, statement) -> bind(statement, request, wakeUps),
                 rows -> {
                     rows.next();
                     return read(rows, request);
@@ -95,7 +75,8 @@ final class AcquireStatement {
      *     {@linkplain PostgresConnections#silenceLimit limit}, exclusive ones for different keys
      * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
      */
-    List<@Nullable AcquireResult> batch(PostgresConnections connections, List<AcquireRequest> requests) {
+    List<@Nullable AcquireResult> batch(
+            PostgresConnections connections, List<AcquireRequest> requests, @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
                 requests.get(0).ttl(),
@@ -111,12 +92,22 @@ final class AcquireStatement {
                                     requests,
                                     request -> request.ttl().toMillis()));
                     statement.setArray(4, array(connection, "text", requests, AcquireRequest::owner));
+                    statement.setArray(5, array(connection, "boolean", requests, AcquireRequest::queued));
+                    statement.setArray(6, array(connection, "bigint", requests, AcquireRequest::waiter));
+                    statement.setArray(7, array(connection, "text", requests, request -> secretOf(request, wakeUps)));
+                    statement.setArray(
+                            8, array(connection, "boolean", requests, request -> handsOver(request, wakeUps)));
+                    statement.setLong(9, waiterTtl.toMillis());
+                    statement.setString(10, channelOf(wakeUps));
                 },
                 rows -> readBatch(rows, requests));
     }
 
     private static Array array(
-            Connection connection, String type, List<AcquireRequest> requests, Function<AcquireRequest, Object> part)
+            Connection connection,
+            String type,
+            List<AcquireRequest> requests,
+            Function<AcquireRequest, @Nullable Object> part)
             throws SQLException {
         return connection.createArrayOf(type, requests.stream().map(part).toArray());
     }
@@ -124,23 +115,32 @@ final class AcquireStatement {
     /**
      * A key is stored as it is, unlike in Redis: it has at most 512 bytes, and an index entry may have 2700.
      */
-    private static void bind(PreparedStatement statement, AcquireRequest request) throws SQLException {
+    private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
+            throws SQLException {
         statement.setString(1, request.key());
         statement.setBoolean(2, request.mode() == LockMode.SHARED);
         statement.setString(3, request.lockId());
         statement.setLong(4, request.ttl().toMillis());
         statement.setString(5, request.owner());
+        statement.setBoolean(6, request.queued());
+        statement.setObject(7, request.waiter(), Types.BIGINT);
+        statement.setLong(8, waiterTtl.toMillis());
+        statement.setBoolean(9, handsOver(request, wakeUps));
+        statement.setString(10, channelOf(wakeUps));
+        statement.setString(11, secretOf(request, wakeUps));
     }
 
-    private void bindQueueEntry(
-            PreparedStatement statement, AcquireRequest request, long waiter, @Nullable WakeUpSubscriber wakeUps)
-            throws SQLException {
-        statement.setBoolean(6, request.queued());
-        statement.setLong(7, waiter);
-        statement.setLong(8, waiterTtl.toMillis());
-        statement.setBoolean(9, request.handOver() && wakeUps != null);
-        statement.setString(10, wakeUps == null ? null : wakeUps.channel());
-        statement.setString(11, wakeUps == null ? null : wakeUps.secretOf(waiter));
+    private static boolean handsOver(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
+        return request.handOver() && wakeUps != null;
+    }
+
+    private static @Nullable String channelOf(@Nullable WakeUpSubscriber wakeUps) {
+        return wakeUps == null ? null : wakeUps.channel();
+    }
+
+    private static @Nullable String secretOf(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
+        Long waiter = request.waiter();
+        return wakeUps == null || waiter == null ? null : wakeUps.secretOf(waiter);
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)
@@ -148,9 +148,7 @@ final class AcquireStatement {
         @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
         while (rows.next()) {
             int index = rows.getInt("request_position") - 1;
-            AcquireResult result = read(rows, requests.get(index));
-            // A waiter that was refused has no queue entry yet.
-            results[index] = result instanceof AcquireResult.Queued ? null : result;
+            results[index] = read(rows, requests.get(index));
         }
         return Arrays.asList(results);
     }
