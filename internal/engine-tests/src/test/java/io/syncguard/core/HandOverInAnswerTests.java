@@ -11,6 +11,7 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The answer to a release carries the grant of a waiter of the same process. No wake-up arrives in these tests, and no
@@ -45,11 +47,13 @@ class HandOverInAnswerTests {
     /** The ends of the transactions to which leases are bound. */
     private final List<Runnable> transactionEnds = new ArrayList<>();
 
+    private final List<GuardedLease> bound = new ArrayList<>();
     private boolean inTransaction;
 
     private final EngineFixture fixture = new EngineFixture((lease, release) -> {
         if (inTransaction) {
             transactionEnds.add(release);
+            bound.add(lease);
         }
         return inTransaction ? 1 : 0;
     });
@@ -173,6 +177,30 @@ class HandOverInAnswerTests {
 
         assertThat(got(waiters.get(0)).fence().value()).isEqualTo(2);
         assertThat(requests).hasSize(2);
+    }
+
+    /** The tolerance of the server outlives the deadline of the holder. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void the_release_of_a_lease_that_was_lost_during_its_commit_hands_over(boolean answerIsLost) throws Exception {
+        Duration ttl = Duration.ofSeconds(2);
+        inTransaction = true;
+        LockHandle lock = locks.acquire(REQUEST.noHeartbeat().ttl(ttl));
+        inTransaction = false;
+        FutureTask<LockHandle> waiter = waiting();
+        fixture.time.advance(ttl);
+        fixture.settle();
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        bound.get(0).committed();
+        if (answerIsLost) {
+            onceAfterRelease(InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT));
+            assertThatThrownBy(lock::close).isInstanceOf(LockLostException.class);
+        } else {
+            lock.close();
+        }
+
+        assertThat(got(waiter).fence().value()).isEqualTo(2);
+        assertThat(requests).hasSize(answerIsLost ? 3 : 2);
     }
 
     @Test
