@@ -7,6 +7,7 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,13 +43,15 @@ final class BackgroundReleaser implements AutoCloseable {
     private static final Backoff ERROR_PAUSES = Backoff.doubling(FIRST_PAUSE, Duration.ofSeconds(2));
 
     private final LockBackend backend;
+    private final WaiterRegistry waiters;
     private final Time time;
     private final Map<String, Pending> pending = new ConcurrentHashMap<>();
     private final ServerTurns turns;
     private final Alarm alarm;
 
-    BackgroundReleaser(LockBackend backend, Time time) {
+    BackgroundReleaser(LockBackend backend, WaiterRegistry waiters, Time time) {
         this.backend = backend;
+        this.waiters = waiters;
         this.time = time;
         this.turns = new ServerTurns(this::ring);
         this.alarm = new Alarm("syncguard-release", time, this::sendDue);
@@ -208,6 +211,10 @@ final class BackgroundReleaser implements AutoCloseable {
                 pending.remove(release.lockId, release);
                 if (release.lease != null) {
                     releaseLate(release.lease);
+                    if (results.get(i).outcome() == Outcome.NOT_FOUND) {
+                        // The release of its holder, whose answer was lost, may have come just before.
+                        waiters.lookAtOnce(release.lease.key());
+                    }
                 }
             } else {
                 release.pause(BUSY_PAUSES);
@@ -252,7 +259,7 @@ final class BackgroundReleaser implements AutoCloseable {
         }
 
         boolean isEndedBy(ReleaseResult result, long sentAt) {
-            return switch (result) {
+            return switch (result.outcome()) {
                 case BUSY -> false;
                 case RELEASED, LEFT, EXPIRED, NOT_FOUND -> sentAt >= settlesAt;
             };

@@ -94,8 +94,9 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         FenceWarning fenceWarning = new FenceWarning(time);
         this.heartbeat = new Heartbeat(backend, monitor, reports, time);
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, reports, fenceWarning, time);
-        this.backgroundReleaser = new BackgroundReleaser(backend, time);
-        this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, reports);
+        this.waiters = new WaiterRegistry(backend, settings, time);
+        this.backgroundReleaser = new BackgroundReleaser(backend, waiters, time);
+        this.releaser = new LockReleaser(backend, backgroundReleaser, waiters, monitor, reports);
         this.admin = new StoreAdmin(backend, new ForcedReleaser(backend, monitor, dispatcher, time));
         EngineParts parts = new EngineParts(
                 backend,
@@ -109,7 +110,6 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
                 renewer,
                 releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
-        this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer = new Acquirer(
                 backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks, monitor::holds);
         this.acquisitions = new Acquisitions(time);

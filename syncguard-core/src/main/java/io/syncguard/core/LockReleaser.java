@@ -5,6 +5,8 @@ import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
+import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,12 +27,19 @@ final class LockReleaser {
 
     private final LockBackend backend;
     private final BackgroundReleaser background;
+    private final WaiterRegistry waiters;
     private final LeaseMonitor monitor;
     private final LeaseReports reports;
 
-    LockReleaser(LockBackend backend, BackgroundReleaser background, LeaseMonitor monitor, LeaseReports reports) {
+    LockReleaser(
+            LockBackend backend,
+            BackgroundReleaser background,
+            WaiterRegistry waiters,
+            LeaseMonitor monitor,
+            LeaseReports reports) {
         this.backend = backend;
         this.background = background;
+        this.waiters = waiters;
         this.monitor = monitor;
         this.reports = reports;
     }
@@ -91,13 +100,13 @@ final class LockReleaser {
      */
     boolean releaseAfterCommit(Lease lease) {
         try {
-            ReleaseResult result = uninterrupted(() -> end(List.of(lease)), 1).get(0);
-            if (result == ReleaseResult.BUSY) {
+            ReleaseResult result = uninterrupted(List.of(lease)).get(0);
+            if (result.outcome() == Outcome.BUSY) {
                 background.release(lease);
             } else {
                 background.releaseLate(lease);
             }
-            return result != ReleaseResult.NOT_FOUND;
+            return result.outcome() != Outcome.NOT_FOUND;
         } catch (RuntimeException | Error ex) {
             background.release(lease);
             Shielded.log(() -> log.debug(
@@ -115,12 +124,13 @@ final class LockReleaser {
      * @return whether it was held until now
      */
     boolean release(String lockId, Duration patience) {
-        ReleaseResult result =
-                uninterrupted(() -> List.of(backend.release(lockId)), 1).get(0);
-        if (result == ReleaseResult.BUSY) {
+        // The key of another process is not known here, so all waiters look after a lost answer.
+        ReleaseResult result = uninterrupted(() -> List.of(backend.release(lockId)), 1, waiters::wakeUpsMissed)
+                .get(0);
+        if (result.outcome() == Outcome.BUSY) {
             background.release(lockId, patience);
         }
-        return result == ReleaseResult.RELEASED || result == ReleaseResult.BUSY;
+        return result.outcome() == Outcome.RELEASED || result.outcome() == Outcome.BUSY;
     }
 
     /** Sends one release, or several that are not early. */
@@ -128,7 +138,7 @@ final class LockReleaser {
         LeaseReports.Release report = reports.release(leases);
         List<ReleaseResult> results;
         try {
-            results = uninterrupted(() -> end(leases), leases.size());
+            results = uninterrupted(leases);
         } catch (Throwable ex) {
             // As after a busy answer, the lease is unchanged and the release is repeated: the key must not stay taken.
             // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
@@ -160,11 +170,20 @@ final class LockReleaser {
                         : backend.release(first.lockId()));
     }
 
+    private List<ReleaseResult> uninterrupted(List<Lease> leases) {
+        return uninterrupted(
+                () -> end(leases), leases.size(), () -> leases.forEach(lease -> waiters.lookAtOnce(lease.key())));
+    }
+
     /**
      * A pool gives no connection to an interrupted thread, and an interrupt may break the connection of a virtual one.
      * So the flag is cleared while the release is sent, and a release that an interrupt broke is sent again.
+     *
+     * <p>Hand-overs in the answer are delivered before anything else can fail.
+     *
+     * @param look lets those look who may have been granted the key by a release whose answer was lost
      */
-    private static List<ReleaseResult> uninterrupted(Supplier<List<ReleaseResult>> release, int size) {
+    private List<ReleaseResult> uninterrupted(Supplier<List<ReleaseResult>> release, int size, Runnable look) {
         boolean interrupted = false;
         boolean inDoubt = false;
         try {
@@ -172,21 +191,20 @@ final class LockReleaser {
                 interrupted |= Thread.interrupted();
                 try {
                     List<ReleaseResult> results = release.get();
+                    results.forEach(this::deliver);
                     if (results.size() != size) {
                         throw new IllegalStateException(results.size() + " answers to " + size + " releases");
                     }
-                    // The release whose answer was lost has ended the lease.
-                    return inDoubt
-                            ? results.stream()
-                                    .map(result -> result == ReleaseResult.NOT_FOUND ? ReleaseResult.RELEASED : result)
-                                    .toList()
-                            : results;
+                    return inDoubt ? afterLostAnswer(results, look) : results;
                 } catch (Throwable ex) {
+                    // Of several, some may have been released before the error.
+                    inDoubt |= size > 1 || InDoubt.is(ex);
+                    if (inDoubt) {
+                        Shielded.run(look, LockReleaser::logMissedLook);
+                    }
                     if (!Thread.currentThread().isInterrupted() || tries == MAX_INTERRUPTS) {
                         throw ex;
                     }
-                    // Of several, some may have been released before the error.
-                    inDoubt |= size > 1 || InDoubt.is(ex);
                 }
             }
         } finally {
@@ -196,23 +214,42 @@ final class LockReleaser {
         }
     }
 
+    /** The release whose answer was lost has ended the lease, perhaps after the waiters looked for the first time. */
+    private static List<ReleaseResult> afterLostAnswer(List<ReleaseResult> results, Runnable look) {
+        Shielded.run(look, LockReleaser::logMissedLook);
+        return results.stream()
+                .map(result -> result.outcome() == Outcome.NOT_FOUND ? ReleaseResult.RELEASED : result)
+                .toList();
+    }
+
+    private static void logMissedLook(Throwable ex) {
+        log.debug("Waiters look only at their next safety poll", ex);
+    }
+
+    private void deliver(ReleaseResult result) {
+        HandOver handOver = result.handOver();
+        if (handOver != null) {
+            waiters.handOver(handOver.waiter(), handOver.grant());
+        }
+    }
+
     private static boolean isLost(ReleaseResult result) {
-        return result == ReleaseResult.EXPIRED || result == ReleaseResult.NOT_FOUND;
+        return result.outcome() == Outcome.EXPIRED || result.outcome() == Outcome.NOT_FOUND;
     }
 
     private boolean accept(Lease lease, ReleaseResult result) {
-        if (result != ReleaseResult.BUSY) {
+        if (result.outcome() != Outcome.BUSY) {
             background.releaseLate(lease);
         }
-        if (result == ReleaseResult.EXPIRED) {
+        if (result.outcome() == Outcome.EXPIRED) {
             lease.loseAtRelease(LockReason.EXPIRED, "its lease had lapsed at the server when it was released");
             return false;
         }
-        if (result == ReleaseResult.NOT_FOUND) {
+        if (result.outcome() == Outcome.NOT_FOUND) {
             lease.loseAtRelease(LockReason.NOT_FOUND, "the server did not know it any more when it was released");
             return false;
         }
-        if (result == ReleaseResult.BUSY) {
+        if (result.outcome() == Outcome.BUSY) {
             background.release(lease);
         }
         return ended(lease);

@@ -66,6 +66,10 @@ final class Waiter implements AutoCloseable {
         this.request = request;
     }
 
+    String key() {
+        return request.key();
+    }
+
     String lockId() {
         return request.lockId();
     }

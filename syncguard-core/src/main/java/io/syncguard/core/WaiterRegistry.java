@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -119,8 +120,17 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
     @Override
     public void wakeUpsMissed() {
+        lookAtOnce(any -> true);
+    }
+
+    /** A hand-over of this key may have been lost with the answer to its release. */
+    void lookAtOnce(String key) {
+        lookAtOnce(waiter -> waiter.key().equals(key));
+    }
+
+    private void lookAtOnce(Predicate<Waiter> which) {
         long now = time.nanoTime();
-        waiters.values().forEach(waiter -> waiter.pollBy(now));
+        waiters.values().stream().filter(which).forEach(waiter -> waiter.pollBy(now));
         alarm.ringAt(now);
     }
 

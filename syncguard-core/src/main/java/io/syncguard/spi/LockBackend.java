@@ -99,6 +99,10 @@ public interface LockBackend extends AutoCloseable {
      * handed over: granted at once to the first waiter, if that one wants it exclusively and
      * {@link AcquireRequest#handOver} allows it. The lease of a hand-over ends one {@link #waiterTtl} from now.
      * Otherwise all who can be granted the key now are woken.
+     *
+     * <p>If that waiter is one of this process, the answer may {@linkplain ReleaseResult#handOver carry the grant}
+     * instead of a message, never both: the engine delivers it. If the answer is lost, the engine renews the waiters of
+     * the key at once.
      */
     ReleaseResult release(String lockId);
 
@@ -107,7 +111,7 @@ public interface LockBackend extends AutoCloseable {
      * keys. After an error some of them may have been done.
      *
      * @param lockIds at most {@link #keysTogether}
-     * @return in the order of the lock ids
+     * @return in the order of the lock ids, each with the hand-over of its key if it carries that
      */
     default List<ReleaseResult> releaseTogether(List<String> lockIds) {
         return lockIds.stream().map(this::release).toList();

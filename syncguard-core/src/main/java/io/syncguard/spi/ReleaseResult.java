@@ -1,22 +1,55 @@
 package io.syncguard.spi;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The answer to a release.
+ *
+ * @param outcome what became of the lease, or of the queue entry
+ * @param handOver the grant that the release made to a waiter of this process; {@code null} if there is none, or if it
+ *     is sent as a message
  */
-public enum ReleaseResult {
+public record ReleaseResult(Outcome outcome, @Nullable HandOver handOver) {
 
-    /** The lease was live and has ended. */
-    RELEASED,
+    public static final ReleaseResult RELEASED = of(Outcome.RELEASED);
+    public static final ReleaseResult LEFT = of(Outcome.LEFT);
+    public static final ReleaseResult EXPIRED = of(Outcome.EXPIRED);
+    public static final ReleaseResult NOT_FOUND = of(Outcome.NOT_FOUND);
+    public static final ReleaseResult BUSY = of(Outcome.BUSY);
 
-    /** There was no lease, but a queue entry, which is deleted. */
-    LEFT,
+    /** Released, and granted to the waiter of this process with this number. */
+    public static ReleaseResult handedOver(long waiter, AcquireResult.Granted grant) {
+        return new ReleaseResult(Outcome.RELEASED, new HandOver(waiter, grant));
+    }
 
-    /** The lease had lapsed before. */
-    EXPIRED,
+    private static ReleaseResult of(Outcome outcome) {
+        return new ReleaseResult(outcome, null);
+    }
 
-    /** No lease has this lock id: released, swept, or deleted when the key was granted to somebody else. */
-    NOT_FOUND,
+    /** What became of the lease, or of the queue entry. */
+    public enum Outcome {
 
-    /** An application transaction locks the row. The lease is unchanged; ask again. */
-    BUSY
+        /** The lease was live and has ended. */
+        RELEASED,
+
+        /** There was no lease, but a queue entry, which is deleted. */
+        LEFT,
+
+        /** The lease had lapsed before. */
+        EXPIRED,
+
+        /** No lease has this lock id: released, swept, or deleted when the key was granted to somebody else. */
+        NOT_FOUND,
+
+        /** An application transaction locks the row. The lease is unchanged; ask again. */
+        BUSY
+    }
+
+    /**
+     * What a message of {@link WakeUpListener#handOver} says.
+     *
+     * @param waiter the number of the waiter, from its last {@link AcquireRequest}
+     * @param grant the lease, which ends one {@link LockBackend#waiterTtl} after the grant
+     */
+    public record HandOver(long waiter, AcquireResult.Granted grant) {}
 }

@@ -77,7 +77,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult release(String lockId) {
-        return release(lockId, true);
+        return release(lockId, process);
     }
 
     @Override
@@ -88,7 +88,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public List<ReleaseResult> releaseAll(List<String> lockIds) {
         return store.call(
-                () -> lockIds.stream().map(lockId -> release(lockId, false)).toList());
+                () -> lockIds.stream().map(lockId -> release(lockId, null)).toList());
     }
 
     @Override
@@ -174,7 +174,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public void close() {}
 
-    private ReleaseResult release(String lockId, boolean handOver) {
-        return store.withLockId(lockId, key -> key.release(lockId, handOver), ReleaseResult.NOT_FOUND);
+    private ReleaseResult release(String lockId, @Nullable WaitingProcess releasing) {
+        return store.withLockId(lockId, key -> key.release(lockId, releasing), ReleaseResult.NOT_FOUND);
     }
 }

@@ -3,6 +3,7 @@ package io.syncguard.memory;
 import io.syncguard.LockStatus;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Instant;
 
 /** A waiter in the queue of a key. The lock of the store guards it. */
@@ -58,11 +59,16 @@ final class QueueEntry {
         return request.handOver() && process.isListening();
     }
 
-    void handOver(AcquireResult.Granted grant) {
+    /** Tells the waiter by the answer to the release, or by a message if it is one of another process. */
+    ReleaseResult handOver(AcquireResult.Granted grant, WaitingProcess releasing) {
         Long number = request.waiter();
+        if (number != null && process == releasing) {
+            return ReleaseResult.handedOver(number, grant);
+        }
         if (number != null) {
             process.handOver(number, grant);
         }
+        return ReleaseResult.RELEASED;
     }
 
     LockStatus.Waiter status() {

@@ -57,7 +57,8 @@ final class StoredKey {
         return new AcquireResult.Queued(obstacles.untilFirst(now()), obstacles.holder());
     }
 
-    ReleaseResult release(String lockId, boolean handOver) {
+    /** @param releasing the process whose answer may carry a hand-over; {@code null} for a release without one */
+    ReleaseResult release(String lockId, @Nullable WaitingProcess releasing) {
         queue.removeLapsed(now());
         QueueEntry entry = queue.find(lockId);
         if (entry != null) {
@@ -72,9 +73,11 @@ final class StoredKey {
             return ReleaseResult.EXPIRED;
         }
         remove(lease);
-        if (!handOver || !handOver()) {
-            wake(waiter -> false);
+        QueueEntry next = releasing == null ? null : nextHolder();
+        if (releasing != null && next != null) {
+            return next.handOver(grant(next.request(), store.waiterTtl(), next).grant(), releasing);
         }
+        wake(waiter -> false);
         return ReleaseResult.RELEASED;
     }
 
@@ -211,18 +214,15 @@ final class StoredKey {
                         : queue.isFirst(entry) && KeyQueue.conflict(entry.request(), left.request())));
     }
 
-    /** Grants the key to the first waiter, if no lease is left and it accepts a hand-over. */
-    private boolean handOver() {
+    /** The first waiter, if no lease is left and it accepts a hand-over. */
+    private @Nullable QueueEntry nextHolder() {
         removeLapsed();
         QueueEntry first = queue.first();
-        if (first == null
-                || !first.acceptsHandOver()
-                || !leases.isEmpty()
-                || !store.fences().hasNext(key)) {
-            return false;
-        }
-        first.handOver(grant(first.request(), store.waiterTtl(), first).grant());
-        return true;
+        boolean canBeGranted = first != null
+                && first.acceptsHandOver()
+                && leases.isEmpty()
+                && store.fences().hasNext(key);
+        return canBeGranted ? first : null;
     }
 
     /** Wakes the waiters that can be granted the key, and those that have to look again even while it is held. */

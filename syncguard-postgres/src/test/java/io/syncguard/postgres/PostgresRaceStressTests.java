@@ -160,7 +160,7 @@ class PostgresRaceStressTests {
 
     private void releaseOne(Random random) {
         for (RaceHistory.Lease lease : recent(random, 1)) {
-            if (race.backend.release(lease.lockId) == ReleaseResult.RELEASED) {
+            if (race.backend.release(lease.lockId).outcome() == ReleaseResult.Outcome.RELEASED) {
                 lease.released();
             }
         }

@@ -197,7 +197,7 @@ class PostgresUpgradeTests {
     }
 
     private boolean release(String lockId) {
-        return backend.release(lockId) == ReleaseResult.RELEASED;
+        return backend.release(lockId).outcome() == ReleaseResult.Outcome.RELEASED;
     }
 
     /** Runs the file as one statement, as Flyway and others do. */

@@ -214,7 +214,9 @@ class RedisBatchTests {
             assertThat(b.failure())
                     .isNotInstanceOf(RequestNotSentException.class)
                     .hasMessageStartingWith("Failed while acquiring lock 'b'");
-            eventually().ignoreExceptions().until(() -> backend.release(id('A')) == ReleaseResult.RELEASED);
+            eventually()
+                    .ignoreExceptions()
+                    .until(() -> backend.release(id('A')).outcome() == ReleaseResult.Outcome.RELEASED);
         }
     }
 

@@ -80,7 +80,7 @@ class RedisPasswordTests {
                 change.accept("new");
                 eventually().ignoreExceptions().until(() -> {
                     backend.acquire(request);
-                    return backend.release(request.lockId()) == ReleaseResult.RELEASED;
+                    return backend.release(request.lockId()).outcome() == ReleaseResult.Outcome.RELEASED;
                 });
             }
         }

@@ -10,6 +10,7 @@ import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,11 +51,12 @@ final class AnswerScript implements AutoCloseable {
     private final Set<String> queued = new HashSet<>();
     private final Map<Long, String> callers = new HashMap<>();
     private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+    private final WakeUpListener engine = new WakeUpRecorder();
 
     AnswerScript(StoppedStore store) {
         this.store = store;
         this.processes = List.of(store.newBackend(), store.newBackend());
-        processes.forEach(process -> process.connect(new WakeUpRecorder()));
+        processes.forEach(process -> process.connect(engine));
         AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
         began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
         firstFence = store.fences() == FenceSource.CLOCK ? began.toEpochMilli() * 100 : 0;
@@ -159,11 +161,17 @@ final class AnswerScript implements AutoCloseable {
         return "queued, looks after " + queued.nextLook().toMillis() + named(queued.holder());
     }
 
+    /** Receives a hand-over in the answer like one by a message. */
     private ReleaseResult release(String[] words) {
         String lockId = lockId(words[0]);
-        return words.length == 2
+        ReleaseResult answer = words.length == 2
                 ? process(words[0]).release(lockId)
                 : process(words[0]).releaseAfter(lockId, millis(words[3]));
+        HandOver handOver = answer.handOver();
+        if (handOver != null) {
+            engine.handOver(handOver.waiter(), handOver.grant());
+        }
+        return answer;
     }
 
     private String extend(String[] callers, Duration ttl) {
@@ -217,7 +225,7 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private static String named(ReleaseResult outcome) {
-        return outcome.name();
+        return outcome.outcome().name();
     }
 
     private long number(Fence fence) {

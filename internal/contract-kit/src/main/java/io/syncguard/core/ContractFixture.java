@@ -10,9 +10,15 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
+import io.syncguard.spi.ReleaseResult.Outcome;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.AbstractDurationAssert;
 import org.assertj.core.api.Condition;
@@ -32,6 +38,7 @@ public abstract class ContractFixture {
     private final LockIds lockIds = new LockIds();
     private final AtomicLong waiters = new AtomicLong();
     private final List<LockBackend> opened = new ArrayList<>();
+    private final Map<LockBackend, WakeUpListener> engines = new HashMap<>();
 
     /** When the test began. It limits how much of a duration may have passed. */
     private final long began = System.nanoTime();
@@ -71,6 +78,11 @@ public abstract class ContractFixture {
         LockBackend another = store.newBackend();
         opened.add(another);
         return another;
+    }
+
+    protected final void connect(LockBackend process, WakeUpListener engine) {
+        engines.put(process, engine);
+        process.connect(engine);
     }
 
     protected final AcquireRequest writer() {
@@ -163,7 +175,20 @@ public abstract class ContractFixture {
     }
 
     protected final void release(AcquireRequest request) {
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        release(backend, request);
+    }
+
+    protected final void release(LockBackend process, AcquireRequest request) {
+        assertThat(delivered(process, process.release(request.lockId()))).isEqualTo(Outcome.RELEASED);
+    }
+
+    /** Delivers the hand-over of the answer, if the store has sent no message, as the engine of the process does. */
+    protected final Outcome delivered(LockBackend process, ReleaseResult answer) {
+        HandOver handOver = answer.handOver();
+        if (handOver != null) {
+            Objects.requireNonNull(engines.get(process)).handOver(handOver.waiter(), handOver.grant());
+        }
+        return answer.outcome();
     }
 
     protected final void leave(AcquireRequest request) {

@@ -3,10 +3,14 @@ package io.syncguard.core;
 import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.Outcome;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,10 +26,11 @@ import org.junit.jupiter.api.Test;
 public abstract class DirectHandOverContract extends ContractFixture {
 
     private final RecordingWakeUpListener received = new RecordingWakeUpListener();
+    private final RecordingWakeUpListener receivedElsewhere = new RecordingWakeUpListener();
 
     @BeforeEach
     void connect() {
-        backend().connect(received);
+        connect(backend(), received);
     }
 
     @Test
@@ -238,6 +244,65 @@ public abstract class DirectHandOverContract extends ContractFixture {
         }
 
         assertThat(onlyHolder().fence()).is(nth(4));
+        assertThat(received.order).containsExactlyElementsOf(numbers(waiters));
+    }
+
+    @Test
+    void a_hand_over_to_another_process_is_a_message_and_not_in_the_answer() {
+        connect(elsewhere(), receivedElsewhere);
+        AcquireRequest holder = held(writer());
+        AcquireRequest there = queuedForHandOver(elsewhere(), KEY);
+        AcquireRequest here = queuedForHandOver();
+
+        assertThat(backend().release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
+        assertThat(elsewhere().release(there.lockId())).isEqualTo(ReleaseResult.RELEASED);
+
+        assertThat(grantReceivedBy(here).fence()).is(nth(3));
+        assertThat(received.order).containsExactly(here.waiter());
+        assertThat(receivedElsewhere.order).containsExactly(there.waiter());
+    }
+
+    @Test
+    void leases_that_end_together_are_each_handed_over_once_here_and_elsewhere() {
+        connect(elsewhere(), receivedElsewhere);
+        List<AcquireRequest> leases = Stream.of("a", "b", "c", "d")
+                .map(key -> held(request(key, LockMode.EXCLUSIVE, TTL)))
+                .toList();
+        List<AcquireRequest> here = List.of(queuedForHandOver(backend(), "a"), queuedForHandOver(backend(), "c"));
+        AcquireRequest there = queuedForHandOver(elsewhere(), "d");
+
+        List<ReleaseResult> answers = backend()
+                .releaseTogether(leases.stream().map(AcquireRequest::lockId).toList());
+
+        assertThat(answers)
+                .extracting(answer -> delivered(backend(), answer))
+                .hasSize(4)
+                .containsOnly(Outcome.RELEASED);
+        assertThat(answers.get(3).handOver()).isNull();
+        here.forEach(this::grantReceivedBy);
+        eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
+        assertThat(received.order).containsExactlyInAnyOrderElementsOf(numbers(here));
+        assertThat(receivedElsewhere.order).containsExactly(there.waiter());
+    }
+
+    @Test
+    void a_release_for_nobody_in_particular_hands_nothing_over() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+
+        assertThat(backend().releaseAfter(holder.lockId(), Duration.ZERO)).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().isLocked(KEY)).isFalse();
+        granted(waiter.fromQueue());
+        AcquireRequest next = queuedForHandOver();
+        assertThat(backend().releaseAll(List.of(waiter.lockId()))).containsExactly(ReleaseResult.RELEASED);
+
+        assertThat(granted(next.fromQueue()).fence()).is(nth(3));
+        assertThat(received.order).isEmpty();
+    }
+
+    private static List<Long> numbers(List<AcquireRequest> waiters) {
+        return waiters.stream().map(AcquireRequest::waiter).toList();
     }
 
     private static AcquireRequest handedOver(AcquireRequest request) {
@@ -253,9 +318,13 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     private AcquireRequest queuedForHandOver() {
-        AcquireRequest request = handedOver(waitingWriter());
-        queued(request);
-        eventually().until(backend()::isConnected);
+        return queuedForHandOver(backend(), KEY);
+    }
+
+    private AcquireRequest queuedForHandOver(LockBackend process, String key) {
+        AcquireRequest request = handedOver(waiting(request(key, LockMode.EXCLUSIVE, TTL)));
+        queued(process, request);
+        eventually().until(process::isConnected);
         return request;
     }
 
@@ -274,6 +343,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     private static final class RecordingWakeUpListener implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
+        private final List<Long> order = new CopyOnWriteArrayList<>();
         private final Map<Long, AcquireResult.Granted> grants = new ConcurrentHashMap<>();
 
         @Override
@@ -283,6 +353,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         @Override
         public void handOver(long waiter, AcquireResult.Granted grant) {
+            order.add(waiter);
             grants.put(waiter, grant);
         }
 

@@ -10,6 +10,8 @@ import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +38,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     public final InterceptedBackend backend;
 
     private final LockBackend server;
+
+    /** Another process on the same store; on a real server, this one. */
+    private final LockBackend elsewhere;
 
     /** The names of the events in the order of their arrival. */
     public final List<String> events = new CopyOnWriteArrayList<>();
@@ -74,6 +79,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
             List<LockListener> listeners,
             LockObserver observer) {
         this.server = server == null ? new InMemoryLockBackend(store) : server;
+        this.elsewhere = server == null ? new InMemoryLockBackend(store) : server;
         this.backend = new InterceptedBackend(this.server);
         this.engine = new LockEngine(
                 backend,
@@ -126,14 +132,22 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     public void releaseElsewhere(AcquireRequest request) {
-        server.release(request.lockId());
+        HandOver handOver = elsewhere.release(request.lockId()).handOver();
+        if (handOver != null) {
+            backend.engine.handOver(handOver.waiter(), handOver.grant());
+        }
     }
 
-    /** The same while wake-ups of this process get lost. Afterwards the engine is notified of that. */
+    /** Lets a release of this process reach the store. Its answer is lost. */
+    void releaseUnanswered(String lockId) {
+        ReleaseResult unused = server.release(lockId);
+    }
+
+    /** Does what {@link #releaseElsewhere} does while wake-ups of this process get lost. Afterwards the engine is notified of that. */
     void releaseUnnoticed(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.deliverWakeUps(false);
-        server.release(request.lockId());
+        elsewhere.release(request.lockId());
         own.deliverWakeUps(true);
         backend.engine.wakeUpsMissed();
     }

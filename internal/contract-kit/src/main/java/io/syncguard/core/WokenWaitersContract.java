@@ -25,8 +25,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @BeforeEach
     void listen() {
-        backend().connect(here);
-        elsewhere().connect(there);
+        connect(backend(), here);
+        connect(elsewhere(), there);
         awaitEverythingSentSoFar();
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.verification.recording;
 
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.verification.history.HistoryEvent;
 import io.syncguard.verification.history.HistoryEvent.Kind;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records hand-overs with the acquire requests that they answer. Requests are remembered by the threads that send them,
@@ -40,6 +42,13 @@ final class HandOverRecorder {
 
     void remember(long waiter, HistoryEvent acquire, boolean mayBeHanded) {
         acquires.put(waiter, new Asked(acquire, mayBeHanded));
+    }
+
+    /** The hand-over in the answer to a release, if there is one. The engine receives it afterwards. */
+    void record(@Nullable HandOver handOver, Duration firstLease) {
+        if (handOver != null) {
+            recorder.write(handedOver(handOver.waiter(), handOver.grant(), firstLease));
+        }
     }
 
     /** A listener that records each hand-over before the engine receives it. */

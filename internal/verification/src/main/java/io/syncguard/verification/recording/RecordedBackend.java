@@ -133,7 +133,7 @@ public final class RecordedBackend implements BeanPostProcessor {
         recorder.write(asked);
         try {
             Object outcome = call(backend, method, lockId);
-            recorder.write(asked.answered(System.nanoTime(), outcomeOf((ReleaseResult) outcome)));
+            recorder.write(released(backend, asked, outcome));
             return outcome;
         } catch (Throwable ex) {
             recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
@@ -144,15 +144,17 @@ public final class RecordedBackend implements BeanPostProcessor {
     private Object releaseAll(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
                 .stream().map(lockId -> begin(Kind.RELEASE, (String) lockId)).toList();
-        return send(
-                backend,
-                method,
-                argument,
-                asked,
-                (each, outcome, now) -> each.answered(now, outcomeOf((ReleaseResult) outcome)));
+        return send(backend, method, argument, asked, (each, answer, now) -> released(backend, each, answer));
     }
 
-    private static Outcome outcomeOf(ReleaseResult outcome) {
+    /** Writes the hand-over of the answer, too. */
+    private HistoryEvent released(LockBackend backend, HistoryEvent asked, Object answer) {
+        ReleaseResult result = (ReleaseResult) answer;
+        handOvers.record(result.handOver(), backend.waiterTtl());
+        return asked.answered(System.nanoTime(), outcomeOf(result.outcome()));
+    }
+
+    private static Outcome outcomeOf(ReleaseResult.Outcome outcome) {
         return switch (outcome) {
             case RELEASED -> Outcome.OK;
             case LEFT -> Outcome.LEFT;
