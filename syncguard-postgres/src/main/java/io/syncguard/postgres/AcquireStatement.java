@@ -14,8 +14,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -82,20 +86,30 @@ final class AcquireStatement {
                 });
     }
 
-    /** Whether a batch may have this request: a shared one, or of a caller without a queue entry. */
-    static boolean fitsIntoBatch(AcquireRequest request) {
-        return request.mode() == LockMode.SHARED || !request.queued();
-    }
-
     /**
      * Many attempts in one round trip. It waits for no serialising row; an error means that the batch had no effect,
      * unless the answer was lost.
      *
-     * @param requests each {@linkplain #fitsIntoBatch fits}, all of the same mode and with the same
-     *     {@linkplain PostgresConnections#silenceLimit limit}, exclusive ones for different keys
+     * @param requests all of the same mode and with the same {@linkplain PostgresConnections#silenceLimit limit}; those
+     *     of one key in the order of their arrival
      * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
      */
-    List<@Nullable AcquireResult> batch(PostgresConnections connections, List<AcquireRequest> requests) {
+    List<@Nullable AcquireResult> batch(PostgresConnections connections, List<AcquireRequest> all) {
+        // The functions know no queue entries of writers, and one writer of a key.
+        Set<String> keys = new HashSet<>();
+        List<AcquireRequest> requests = all.stream()
+                .filter(request -> request.mode() == LockMode.SHARED || !request.queued() && keys.add(request.key()))
+                .toList();
+        if (requests.isEmpty()) {
+            return Collections.nCopies(all.size(), null);
+        }
+        List<@Nullable AcquireResult> results = send(connections, requests);
+        List<@Nullable AcquireResult> answers = new ArrayList<>();
+        all.forEach(request -> answers.add(requests.contains(request) ? results.get(requests.indexOf(request)) : null));
+        return answers;
+    }
+
+    private List<@Nullable AcquireResult> send(PostgresConnections connections, List<AcquireRequest> requests) {
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
                 requests.get(0).ttl(),

@@ -23,11 +23,6 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
     }
 
     @Override
-    public boolean sharesBatch(String lockId) {
-        return true;
-    }
-
-    @Override
     public Object groupOf(String lockId) {
         return ANY_GROUP;
     }
