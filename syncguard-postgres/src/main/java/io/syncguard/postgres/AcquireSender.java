@@ -49,7 +49,7 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
 
     @Override
     public List<@Nullable AcquireResult> sendTogether(List<AcquireRequest> requests) {
-        return statement.batch(connections, requests);
+        return statement.batch(connections, requests, wakeUps.get());
     }
 
     /** Also queue entries: each would be in front of others until it lapses. */

@@ -14,18 +14,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attempts to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. A batch is one
- * attempt for each of many keys.
+ * Attempts to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. A batch is many
+ * attempts, each of one of these kinds.
  */
 final class AcquireStatement {
 
@@ -40,16 +36,10 @@ final class AcquireStatement {
 
     private static final String ACQUIRE_OR_LEAVE = ACQUIRE.replace("_acquire(", "_acquire_leave(");
 
-    private static final String BATCH = """
-            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms,
-                   false AS held_by_others, false AS held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire_batch(?, ?, ?, ?)
-            """;
+    private static final String BATCH = ACQUIRE.replace("SELECT ", "SELECT request_position, ")
+            .replace("_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
 
-    private static final String READERS = """
-            SELECT granted_fence, granted_at_ms, granted_until_ms, request_position
-            FROM ${syncguard_locks}_acquire_readers(?, ?, ?, ?)
-            """;
+    private static final String READERS = BATCH.replace("_acquire_batch(", "_acquire_readers(");
 
     private final String acquire;
     private final String acquireOrQueue;
@@ -94,22 +84,8 @@ final class AcquireStatement {
      *     of one key in the order of their arrival
      * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
      */
-    List<@Nullable AcquireResult> batch(PostgresConnections connections, List<AcquireRequest> all) {
-        // The functions know no queue entries of writers, and one writer of a key.
-        Set<String> keys = new HashSet<>();
-        List<AcquireRequest> requests = all.stream()
-                .filter(request -> request.mode() == LockMode.SHARED || !request.queued() && keys.add(request.key()))
-                .toList();
-        if (requests.isEmpty()) {
-            return Collections.nCopies(all.size(), null);
-        }
-        List<@Nullable AcquireResult> results = send(connections, requests);
-        List<@Nullable AcquireResult> answers = new ArrayList<>();
-        all.forEach(request -> answers.add(requests.contains(request) ? results.get(requests.indexOf(request)) : null));
-        return answers;
-    }
-
-    private List<@Nullable AcquireResult> send(PostgresConnections connections, List<AcquireRequest> requests) {
+    List<@Nullable AcquireResult> batch(
+            PostgresConnections connections, List<AcquireRequest> requests, @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
                 requests.get(0).ttl(),
@@ -125,12 +101,32 @@ final class AcquireStatement {
                                     requests,
                                     request -> request.ttl().toMillis()));
                     statement.setArray(4, array(connection, "text", requests, AcquireRequest::owner));
+                    statement.setArray(5, array(connection, "boolean", requests, AcquireRequest::queued));
+                    statement.setArray(6, array(connection, "bigint", requests, AcquireRequest::waiter));
+                    statement.setArray(
+                            7, array(connection, "text", requests, request -> secretOf(request.waiter(), wakeUps)));
+                    statement.setArray(
+                            8,
+                            array(connection, "boolean", requests, request -> request.handOver() && wakeUps != null));
+                    statement.setLong(9, waiterTtl.toMillis());
+                    statement.setString(10, channelOf(wakeUps));
                 },
                 rows -> readBatch(rows, requests));
     }
 
+    private static @Nullable String channelOf(@Nullable WakeUpSubscriber wakeUps) {
+        return wakeUps == null ? null : wakeUps.channel();
+    }
+
+    private static @Nullable String secretOf(@Nullable Long waiter, @Nullable WakeUpSubscriber wakeUps) {
+        return wakeUps == null || waiter == null ? null : wakeUps.secretOf(waiter);
+    }
+
     private static Array array(
-            Connection connection, String type, List<AcquireRequest> requests, Function<AcquireRequest, Object> part)
+            Connection connection,
+            String type,
+            List<AcquireRequest> requests,
+            Function<AcquireRequest, @Nullable Object> part)
             throws SQLException {
         return connection.createArrayOf(type, requests.stream().map(part).toArray());
     }
@@ -153,8 +149,8 @@ final class AcquireStatement {
         statement.setLong(7, waiter);
         statement.setLong(8, waiterTtl.toMillis());
         statement.setBoolean(9, request.handOver() && wakeUps != null);
-        statement.setString(10, wakeUps == null ? null : wakeUps.channel());
-        statement.setString(11, wakeUps == null ? null : wakeUps.secretOf(waiter));
+        statement.setString(10, channelOf(wakeUps));
+        statement.setString(11, secretOf(waiter, wakeUps));
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)
@@ -162,17 +158,15 @@ final class AcquireStatement {
         @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
         while (rows.next()) {
             int index = rows.getInt("request_position") - 1;
-            AcquireResult result = read(rows, requests.get(index));
-            // A waiter that was refused has no queue entry yet.
-            results[index] = result instanceof AcquireResult.Queued ? null : result;
+            results[index] = read(rows, requests.get(index));
         }
         return Arrays.asList(results);
     }
 
     private static AcquireResult read(ResultSet rows, AcquireRequest request) throws SQLException {
-        long fence = rows.getLong(1);
+        long fence = rows.getLong("granted_fence");
         if (rows.wasNull()) {
-            Duration timeLeft = Duration.ofMillis(rows.getLong(4));
+            Duration timeLeft = Duration.ofMillis(rows.getLong("time_left_ms"));
             return request.waiter() == null
                     ? new AcquireResult.Refused(timeLeft, holder(rows))
                     : new AcquireResult.Queued(timeLeft, holder(rows));
@@ -185,16 +179,21 @@ final class AcquireStatement {
                     null);
         }
         return new AcquireResult.Granted(
-                new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
+                new Fence(fence),
+                Instant.ofEpochMilli(rows.getLong("granted_at_ms")),
+                Instant.ofEpochMilli(rows.getLong("granted_until_ms")));
     }
 
     private static AcquireResult.@Nullable Holder holder(ResultSet rows) throws SQLException {
-        long since = rows.getLong(6);
+        long since = rows.getLong("held_since_ms");
         if (rows.wasNull()) {
             return null;
         }
-        String owner = rows.getString(5);
+        String owner = rows.getString("held_by");
         return new AcquireResult.Holder(
-                owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7), rows.getBoolean(8));
+                owner == null ? "" : owner,
+                Instant.ofEpochMilli(since),
+                !rows.getBoolean("held_by_others"),
+                rows.getBoolean("held_lapsed"));
     }
 }

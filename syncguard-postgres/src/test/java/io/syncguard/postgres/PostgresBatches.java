@@ -56,7 +56,7 @@ final class PostgresBatches {
     }
 
     List<@Nullable AcquireResult> acquire(List<AcquireRequest> requests) {
-        List<@Nullable AcquireResult> results = acquire.batch(connections, requests);
+        List<@Nullable AcquireResult> results = acquire.batch(connections, requests, null);
         assertThat(results).hasSameSizeAs(requests);
         return results;
     }

@@ -19,17 +19,33 @@ class BatcherTakeAlongTests {
     private final List<BatchCaller> callers = new ArrayList<>();
 
     @Test
-    void it_takes_those_of_one_key_in_the_order_of_their_arrival_and_no_more_than_a_batch_has() {
-        ManualStatement alone = waitBehind("a", "b", "c", "d", "e");
+    void it_takes_those_of_one_key() {
+        ManualStatement alone = waitBehind("a", "b", "c");
         one.send(StoreRequest.of("other"));
 
-        Taking taking = take("a", "c", "d", "e", "other");
-        assertThat(taking.names).containsExactly("a", "c", "d");
+        Taking taking = take("a", "c", "other");
+        assertThat(taking.names).containsExactly("a", "c");
         alone.answer();
 
-        assertThat(one.store.nextBatch().names()).containsExactly("b", "e", "other");
+        assertThat(one.store.nextBatch().names()).containsExactly("b", "other");
         taking.answer();
-        List.of(0, 2, 3).forEach(i -> callers.get(i).getsItsAnswer());
+        callers.get(0).getsItsAnswer();
+        callers.get(2).getsItsAnswer();
+    }
+
+    @Test
+    void it_takes_as_many_as_a_batch_has_in_the_order_of_their_arrival() {
+        waitBehind("a", "b", "c", "d", "e").answer();
+        one.store.nextBatch().skip("a", "b", "c");
+        ManualStatement alone = one.store.nextAlone();
+
+        Taking taking = take("b", "c", "d", "e");
+        assertThat(taking.names).containsExactly("b", "c", "d");
+        alone.answer();
+
+        assertThat(one.store.next().names()).containsExactly("e");
+        taking.answer();
+        callers.subList(0, 4).forEach(BatchCaller::getsItsAnswer);
     }
 
     @Test

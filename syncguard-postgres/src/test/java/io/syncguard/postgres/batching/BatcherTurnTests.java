@@ -44,19 +44,20 @@ class BatcherTurnTests {
 
     @Test
     void one_that_comes_while_a_batch_has_its_key_waits_for_the_batch() {
-        two.occupy("first");
-        ManualStatement second = two.occupy("second").get(0);
-        sendOfKey(two, "a");
-        two.send("other");
-        second.answer();
+        ManualStatement first = two.occupy("first", "second").get(0);
+        two.sendEach("a", "b");
+        first.answer();
+        two.store.nextBatch().answer();
+        sendOfKey(two, "c");
         ManualStatement batch = two.store.nextBatch();
-        two.store.underWay().stream().filter(each -> !each.isBatch).forEach(ManualStatement::answer);
-        BatchCaller b = sendOfKey(two, "b");
-        two.stillWait(b);
+        two.store.underWay().stream().filter(each -> each != batch).forEach(ManualStatement::answer);
 
+        BatchCaller d = sendOfKey(two, "d");
+        two.stillWait(d);
+        two.hasRoomFor("other");
         batch.answer();
 
-        assertThat(two.store.next().names()).containsExactly("b");
+        assertThat(two.store.nextAlone().thread).isSameAs(d.thread);
     }
 
     @Test
