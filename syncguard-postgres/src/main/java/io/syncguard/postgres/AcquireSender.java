@@ -3,6 +3,7 @@ package io.syncguard.postgres;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,12 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
     @Override
     public List<@Nullable AcquireResult> sendTogether(List<AcquireRequest> requests) {
         return statement.batch(connections, requests, wakeUps.get());
+    }
+
+    /** Where a release was not sent, its acquire requests wait for another statement. */
+    @Override
+    public @Nullable RuntimeException failureAlong(AcquireRequest request, RuntimeException statement) {
+        return statement instanceof RequestNotSentException ? null : failureOf(request, statement);
     }
 
     /** Also queue entries: each would be in front of others until it lapses. */

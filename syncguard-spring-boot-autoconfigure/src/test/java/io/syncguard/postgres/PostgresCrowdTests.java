@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -90,6 +91,21 @@ class PostgresCrowdTests {
     @Tag("verification")
     @ParameterizedTest
     @MethodSource("crowds")
+    void a_crowd_of_two_processes_is_served_or_runs_out_of_its_own_time(Crowd crowd) throws Exception {
+        AtomicInteger callers = new AtomicInteger();
+        Map<String, Long> outcomes = outcomes(
+                crowd,
+                Duration.ofSeconds(5),
+                request -> holdBriefly(callers.getAndIncrement() % 2 == 0 ? engine : others, request),
+                () -> {});
+
+        assertThat(outcomes).containsOnlyKeys(possible(outcomes)).containsKey(SERVED);
+        assertThat(fences).isSorted().doesNotHaveDuplicates();
+    }
+
+    @Tag("verification")
+    @ParameterizedTest
+    @MethodSource("crowds")
     void last_attempts_at_one_moment_are_all_refused(Crowd crowd) throws Exception {
         try (LockHandle held = others.acquire(LockRequest.of(KEY))) {
             Map<String, Long> outcomes = outcomes(crowd, Duration.ofSeconds(2), this::holdBriefly, () -> {});
@@ -147,7 +163,11 @@ class PostgresCrowdTests {
     }
 
     private String holdBriefly(LockRequest request) {
-        try (LockHandle handle = engine.acquire(request)) {
+        return holdBriefly(engine, request);
+    }
+
+    private String holdBriefly(LockEngine process, LockRequest request) {
+        try (LockHandle handle = process.acquire(request)) {
             fences.add(handle.fence().value());
             return SERVED;
         }

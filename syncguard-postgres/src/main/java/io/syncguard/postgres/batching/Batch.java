@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -85,7 +86,7 @@ final class Batch<Q, A> {
         try {
             answered(sender.sendTogether(requests()));
         } catch (Throwable ex) {
-            failed(ex, sender);
+            failed(ex, sender::failureOf);
         }
     }
 
@@ -96,16 +97,18 @@ final class Batch<Q, A> {
         answers.forEach(answer -> results.add(new Result<>(answer, null)));
     }
 
-    void failed(Throwable cause, BatchSender<Q, A> sender) {
+    /** @param failures gives each request its own failure; {@code null} if it has to be sent alone */
+    void failed(Throwable cause, BiFunction<Q, RuntimeException, @Nullable RuntimeException> failures) {
         RuntimeException failure = asException(cause);
         results.clear();
-        calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, sender))));
+        calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, failures))));
     }
 
     /** The callers wait for a result, whatever the sender does. */
-    private @Nullable RuntimeException failureOf(Q request, RuntimeException failure, BatchSender<Q, A> sender) {
+    private @Nullable RuntimeException failureOf(
+            Q request, RuntimeException failure, BiFunction<Q, RuntimeException, @Nullable RuntimeException> failures) {
         try {
-            return sender.failureOf(request, failure);
+            return failures.apply(request, failure);
         } catch (Throwable ex) {
             return asException(ex);
         }

@@ -41,6 +41,11 @@ public interface BatchSender<Q, A> {
     @Nullable
     RuntimeException failureOf(Q request, RuntimeException batch);
 
+    /** Does the same for a request that a statement of another kind has taken along. */
+    default @Nullable RuntimeException failureAlong(Q request, RuntimeException statement) {
+        return failureOf(request, statement);
+    }
+
     /**
      * Gives back the answers to requests of one key whose callers have left. The engine of the callers may have stopped
      * since, and would not give them back any more.

@@ -28,7 +28,7 @@ public final class TakenRequests<Q, A> {
     }
 
     /**
-     * Sends them. Where the statement fails, each of them {@linkplain BatchSender#failureOf fails by itself}.
+     * Sends them. Where the statement fails, each of them {@linkplain BatchSender#failureAlong fails by itself}.
      *
      * @param answers in the order of the requests; {@code null} for each that has to be sent again
      */
@@ -38,7 +38,7 @@ public final class TakenRequests<Q, A> {
             batch.answered(answers.apply(result));
             return result;
         } catch (Throwable ex) {
-            batch.failed(ex, sender);
+            batch.failed(ex, sender::failureAlong);
             throw ex;
         } finally {
             batcher.bringBack(batch);
