@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -20,38 +21,29 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attempts to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. A batch is many
- * attempts, each of one of these kinds.
+ * Attempts to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. A batch is one
+ * attempt for each of many keys.
  */
 final class AcquireStatement {
 
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
-                   held_lapsed
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT)
+                   held_lapsed, request_position
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
             """;
 
-    private static final String ACQUIRE_OR_QUEUE = ACQUIRE.replace("_acquire(", "_acquire_queue(")
-            .replace("?::TEXT)", "?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)");
-
-    private static final String ACQUIRE_OR_LEAVE = ACQUIRE.replace("_acquire(", "_acquire_leave(");
-
-    private static final String BATCH = ACQUIRE.replace("SELECT ", "SELECT request_position, ")
-            .replace("_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
+    private static final String BATCH =
+            ACQUIRE.replaceFirst("_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
 
     private static final String READERS = BATCH.replace("_acquire_batch(", "_acquire_readers(");
 
     private final String acquire;
-    private final String acquireOrQueue;
-    private final String acquireOrLeave;
     private final String batch;
     private final String readers;
     private final Duration waiterTtl;
 
     AcquireStatement(PostgresSettings settings) {
         this.acquire = settings.tables().fill(ACQUIRE);
-        this.acquireOrQueue = settings.tables().fill(ACQUIRE_OR_QUEUE);
-        this.acquireOrLeave = settings.tables().fill(ACQUIRE_OR_LEAVE);
         this.batch = settings.tables().fill(BATCH);
         this.readers = settings.tables().fill(READERS);
         this.waiterTtl = settings.waiterTtl();
@@ -59,17 +51,11 @@ final class AcquireStatement {
 
     /** @param wakeUps where this process is woken; {@code null} where its waiters poll */
     AcquireResult run(PostgresConnections connections, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
-        Long waiter = request.waiter();
         return connections.query(
                 "acquiring lock '" + request.key() + "'",
                 request.ttl(),
-                waiter != null ? acquireOrQueue : request.queued() ? acquireOrLeave : acquire,
-                (connection, statement) -> {
-                    bind(statement, request);
-                    if (waiter != null) {
-                        bindQueueEntry(statement, request, waiter, wakeUps);
-                    }
-                },
+                acquire,
+                (connection, statement) -> bind(statement, request, wakeUps),
                 rows -> {
                     rows.next();
                     return read(rows, request);
@@ -103,23 +89,13 @@ final class AcquireStatement {
                     statement.setArray(4, array(connection, "text", requests, AcquireRequest::owner));
                     statement.setArray(5, array(connection, "boolean", requests, AcquireRequest::queued));
                     statement.setArray(6, array(connection, "bigint", requests, AcquireRequest::waiter));
+                    statement.setArray(7, array(connection, "text", requests, request -> secretOf(request, wakeUps)));
                     statement.setArray(
-                            7, array(connection, "text", requests, request -> secretOf(request.waiter(), wakeUps)));
-                    statement.setArray(
-                            8,
-                            array(connection, "boolean", requests, request -> request.handOver() && wakeUps != null));
+                            8, array(connection, "boolean", requests, request -> handsOver(request, wakeUps)));
                     statement.setLong(9, waiterTtl.toMillis());
                     statement.setString(10, channelOf(wakeUps));
                 },
                 rows -> readBatch(rows, requests));
-    }
-
-    private static @Nullable String channelOf(@Nullable WakeUpSubscriber wakeUps) {
-        return wakeUps == null ? null : wakeUps.channel();
-    }
-
-    private static @Nullable String secretOf(@Nullable Long waiter, @Nullable WakeUpSubscriber wakeUps) {
-        return wakeUps == null || waiter == null ? null : wakeUps.secretOf(waiter);
     }
 
     private static Array array(
@@ -134,23 +110,32 @@ final class AcquireStatement {
     /**
      * A key is stored as it is, unlike in Redis: it has at most 512 bytes, and an index entry may have 2700.
      */
-    private static void bind(PreparedStatement statement, AcquireRequest request) throws SQLException {
+    private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
+            throws SQLException {
         statement.setString(1, request.key());
         statement.setBoolean(2, request.mode() == LockMode.SHARED);
         statement.setString(3, request.lockId());
         statement.setLong(4, request.ttl().toMillis());
         statement.setString(5, request.owner());
+        statement.setBoolean(6, request.queued());
+        statement.setObject(7, request.waiter(), Types.BIGINT);
+        statement.setLong(8, waiterTtl.toMillis());
+        statement.setBoolean(9, handsOver(request, wakeUps));
+        statement.setString(10, channelOf(wakeUps));
+        statement.setString(11, secretOf(request, wakeUps));
     }
 
-    private void bindQueueEntry(
-            PreparedStatement statement, AcquireRequest request, long waiter, @Nullable WakeUpSubscriber wakeUps)
-            throws SQLException {
-        statement.setBoolean(6, request.queued());
-        statement.setLong(7, waiter);
-        statement.setLong(8, waiterTtl.toMillis());
-        statement.setBoolean(9, request.handOver() && wakeUps != null);
-        statement.setString(10, channelOf(wakeUps));
-        statement.setString(11, secretOf(waiter, wakeUps));
+    private static boolean handsOver(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
+        return request.handOver() && wakeUps != null;
+    }
+
+    private static @Nullable String channelOf(@Nullable WakeUpSubscriber wakeUps) {
+        return wakeUps == null ? null : wakeUps.channel();
+    }
+
+    private static @Nullable String secretOf(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
+        Long waiter = request.waiter();
+        return wakeUps == null || waiter == null ? null : wakeUps.secretOf(waiter);
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)
@@ -164,9 +149,9 @@ final class AcquireStatement {
     }
 
     private static AcquireResult read(ResultSet rows, AcquireRequest request) throws SQLException {
-        long fence = rows.getLong("granted_fence");
+        long fence = rows.getLong(1);
         if (rows.wasNull()) {
-            Duration timeLeft = Duration.ofMillis(rows.getLong("time_left_ms"));
+            Duration timeLeft = Duration.ofMillis(rows.getLong(4));
             return request.waiter() == null
                     ? new AcquireResult.Refused(timeLeft, holder(rows))
                     : new AcquireResult.Queued(timeLeft, holder(rows));
@@ -179,21 +164,16 @@ final class AcquireStatement {
                     null);
         }
         return new AcquireResult.Granted(
-                new Fence(fence),
-                Instant.ofEpochMilli(rows.getLong("granted_at_ms")),
-                Instant.ofEpochMilli(rows.getLong("granted_until_ms")));
+                new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
     }
 
     private static AcquireResult.@Nullable Holder holder(ResultSet rows) throws SQLException {
-        long since = rows.getLong("held_since_ms");
+        long since = rows.getLong(6);
         if (rows.wasNull()) {
             return null;
         }
-        String owner = rows.getString("held_by");
+        String owner = rows.getString(5);
         return new AcquireResult.Holder(
-                owner == null ? "" : owner,
-                Instant.ofEpochMilli(since),
-                !rows.getBoolean("held_by_others"),
-                rows.getBoolean("held_lapsed"));
+                owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7), rows.getBoolean(8));
     }
 }

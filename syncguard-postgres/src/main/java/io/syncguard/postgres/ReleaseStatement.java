@@ -8,6 +8,7 @@ import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,14 +24,12 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, NULL::TEXT)
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT[], ?::BOOLEAN[], ?::TEXT[], ?::BIGINT[], ?::TEXT[],
+                ?::BOOLEAN[], ?::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BOOLEAN)
             """;
 
     /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
-    private static final String RELEASE_IN_TRANSACTION = """
-            SELECT r.outcome, CASE WHEN r.channel IS NOT NULL THEN pg_catalog.pg_notify(r.channel, r.message) END
-            FROM ${syncguard_locks}_release_grant(?::TEXT) r
-            """;
+    private static final String RELEASE_IN_TRANSACTION = RELEASE.replace("true", "false");
 
     private static final String RELEASE_ALL = """
             SELECT outcome
@@ -72,7 +71,14 @@ final class ReleaseStatement {
                 "releasing a lock",
                 release,
                 releaseInTransaction,
-                (connection, statement) -> statement.setString(1, lockId),
+                (connection, statement) -> {
+                    statement.setString(1, lockId);
+                    statement.setString(2, null);
+                    for (int i = 3; i <= 8; i++) {
+                        statement.setNull(i, Types.ARRAY);
+                    }
+                    statement.setNull(9, Types.BIGINT);
+                },
                 ReleaseStatement::only);
     }
 
