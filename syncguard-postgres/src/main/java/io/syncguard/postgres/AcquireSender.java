@@ -3,8 +3,10 @@ package io.syncguard.postgres;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,20 +35,12 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return request.key();
     }
 
-    /** Readers enter together. */
-    @Override
-    public boolean sharesBatch(AcquireRequest request) {
-        return request.mode() == LockMode.SHARED;
-    }
-
     private record Group(LockMode mode, long silenceLimit) {}
 
     /** A batch is of readers or of writers, and has one limit on the silence of the server. */
     @Override
-    public @Nullable Object groupOf(AcquireRequest request) {
-        return AcquireStatement.fitsIntoBatch(request)
-                ? new Group(request.mode(), connections.silenceLimit(request.ttl()))
-                : null;
+    public Object groupOf(AcquireRequest request) {
+        return new Group(request.mode(), connections.silenceLimit(request.ttl()));
     }
 
     @Override
@@ -59,10 +53,21 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return statement.batch(connections, requests, wakeUps.get());
     }
 
+    /** Where a release was not sent, its acquire requests wait for another statement. */
     @Override
-    public void unclaimed(AcquireRequest request, AcquireResult answer) {
-        if (answer instanceof AcquireResult.Granted) {
-            release.run(connections.uninterruptible(), request.lockId());
+    public @Nullable RuntimeException failureAlong(AcquireRequest request, RuntimeException statement) {
+        return statement instanceof RequestNotSentException ? null : failureOf(request, statement);
+    }
+
+    /** Also queue entries: each would be in front of others until it lapses. */
+    @Override
+    public void unclaimed(Map<AcquireRequest, AcquireResult> answers) {
+        List<String> lockIds = answers.entrySet().stream()
+                .filter(answer -> !(answer.getValue() instanceof AcquireResult.Refused))
+                .map(answer -> answer.getKey().lockId())
+                .toList();
+        if (!lockIds.isEmpty()) {
+            release.all(connections.uninterruptible(), lockIds);
         }
     }
 

@@ -62,17 +62,12 @@ final class AcquireStatement {
                 });
     }
 
-    /** Whether a batch may have this request: a shared one, or of a caller without a queue entry. */
-    static boolean fitsIntoBatch(AcquireRequest request) {
-        return request.mode() == LockMode.SHARED || !request.queued();
-    }
-
     /**
      * Many attempts in one round trip. It waits for no serialising row; an error means that the batch had no effect,
      * unless the answer was lost.
      *
-     * @param requests each {@linkplain #fitsIntoBatch fits}, all of the same mode and with the same
-     *     {@linkplain PostgresConnections#silenceLimit limit}, exclusive ones for different keys
+     * @param requests all of the same mode and with the same {@linkplain PostgresConnections#silenceLimit limit}; those
+     *     of one key in the order of their arrival
      * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
      */
     List<@Nullable AcquireResult> batch(

@@ -39,8 +39,8 @@ final class CallerRequests implements AutoCloseable {
             Supplier<@Nullable WakeUpSubscriber> wakeUps,
             Time time) {
         this.acquire = new AcquireSender(new AcquireStatement(settings), release, connections, wakeUps);
-        this.release = new ReleaseSender(release, connections.uninterruptible());
         this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
+        this.release = new ReleaseSender(release, connections.uninterruptible(), acquireBatches, wakeUps);
         this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
     }
 

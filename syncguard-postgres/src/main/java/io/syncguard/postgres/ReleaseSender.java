@@ -1,30 +1,43 @@
 package io.syncguard.postgres;
 
+import io.syncguard.postgres.batching.Batcher;
+import io.syncguard.postgres.batching.TakenRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpSubscriber;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sends releases. */
+/** Sends releases. One that goes alone takes acquire requests for its key along that wait. */
 final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> {
 
     private static final String ANY_GROUP = "";
 
     private final ReleaseStatement statement;
     private final PostgresConnections connections;
+    private final @Nullable Batcher<AcquireRequest, AcquireResult> acquires;
+    private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
 
-    ReleaseSender(ReleaseStatement statement, PostgresConnections connections) {
+    /**
+     * @param acquires where acquire requests wait
+     * @param wakeUps where this process is woken at this moment
+     */
+    ReleaseSender(
+            ReleaseStatement statement,
+            PostgresConnections connections,
+            @Nullable Batcher<AcquireRequest, AcquireResult> acquires,
+            Supplier<@Nullable WakeUpSubscriber> wakeUps) {
         this.statement = statement;
         this.connections = connections;
+        this.acquires = acquires;
+        this.wakeUps = wakeUps;
     }
 
     @Override
-    public Object keyOf(String lockId) {
+    public String keyOf(String lockId) {
         return PostgresLockIds.keyHash(lockId);
-    }
-
-    @Override
-    public boolean sharesBatch(String lockId) {
-        return true;
     }
 
     @Override
@@ -34,7 +47,24 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
 
     @Override
     public ReleaseResult sendAlone(String lockId, long deadline) {
-        return statement.run(connections.until(deadline), lockId);
+        PostgresConnections limited = connections.until(deadline);
+        if (acquires == null) {
+            return statement.run(limited, lockId);
+        }
+        String key = keyOf(lockId);
+        TakenRequests<AcquireRequest, AcquireResult> queueing = acquires.takeAlong(
+                request -> isQueueing(request) && keyOf(request.lockId()).equals(key));
+        return queueing.isEmpty()
+                ? statement.run(limited, lockId)
+                : queueing.send(
+                                requests -> statement.runAndQueue(limited, lockId, requests, wakeUps.get()),
+                                ReleaseStatement.Released::queued)
+                        .result();
+    }
+
+    /** Whether it gets a queue entry unless it is granted. */
+    private static boolean isQueueing(AcquireRequest request) {
+        return request.waiter() != null && !request.queued();
     }
 
     @Override

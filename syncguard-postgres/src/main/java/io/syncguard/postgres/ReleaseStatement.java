@@ -2,12 +2,16 @@ package io.syncguard.postgres;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -76,6 +80,28 @@ final class ReleaseStatement {
                     statement.setNull(9, Types.BIGINT);
                 },
                 ReleaseStatement::only);
+    }
+
+    /**
+     * The answers to a release and to the acquire requests that it took along.
+     *
+     * @param queued in the order of the requests; {@code null} for each that has to be sent again
+     */
+    record Released(ReleaseResult result, List<@Nullable AcquireResult> queued) {}
+
+    /**
+     * Lets callers without queue entries enter the queue of a key, and then releases a lease of the key.
+     *
+     * @param requests for one key, of callers who wait, in the order of their arrival
+     * @param wakeUps where this process is woken; {@code null} where its waiters poll
+     */
+    Released runAndQueue(
+            PostgresConnections connections,
+            String lockId,
+            List<AcquireRequest> requests,
+            @Nullable WakeUpSubscriber wakeUps) {
+        // No function of the server does this so far.
+        return new Released(run(connections, lockId), Collections.nCopies(requests.size(), null));
     }
 
     List<ReleaseResult> all(PostgresConnections connections, List<String> lockIds) {

@@ -99,10 +99,11 @@ class PostgresAcquireBatchTests {
     }
 
     @Test
-    void a_waiter_that_would_be_refused_has_to_queue_alone() {
+    void a_waiter_that_is_refused_enters_the_queue() {
         race.grant(THEIRS);
 
-        assertUnchanged(request("k", MINE).waitingAs(1));
+        assertThat(batches.acquire(request("k", MINE).waitingAs(1))).hasOnlyElementsOfType(AcquireResult.Queued.class);
+        assertThat(race.waiters()).hasSize(1);
     }
 
     @Test
@@ -164,7 +165,9 @@ class PostgresAcquireBatchTests {
         race.inTransaction(jdbc -> {
             jdbc.queryForList("""
                     SELECT * FROM syncguard_locks_acquire_batch(
-                        ARRAY['k', 'shared'], ARRAY['1', '2'], ARRAY[60000, 60000], ARRAY['test', 'test'])
+                        ARRAY['k', 'shared'], ARRAY['1', '2'], ARRAY[60000, 60000], ARRAY['test', 'test'],
+                        ARRAY[false, false], ARRAY[NULL, NULL]::BIGINT[], ARRAY[NULL, NULL], ARRAY[false, false],
+                        5000, NULL)
                     """);
             assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
                     .isNull();

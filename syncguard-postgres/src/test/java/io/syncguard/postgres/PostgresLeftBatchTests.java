@@ -8,12 +8,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockException;
 import io.syncguard.LockRequest;
+import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,42 +33,71 @@ class PostgresLeftBatchTests {
     @RegisterExtension
     private static final PostgresContractStore store = new PostgresContractStore();
 
+    private final HeldBatches connections = new HeldBatches();
+    private final InterceptedBackend backend = new InterceptedBackend(new PostgresLockBackend(
+            connections,
+            connections,
+            null,
+            new PostgresSettings(
+                    PostgresTables.DEFAULT,
+                    Duration.ofSeconds(60),
+                    PostgresSettings.WAITER_TTL,
+                    Duration.ZERO,
+                    false,
+                    PostgresBatching.ALWAYS,
+                    FenceSettings.from(FenceSource.COUNTER)),
+            () -> {}));
+    private final LockEngine engine =
+            new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+
     @Test
     void an_engine_that_has_stopped_holds_no_lock_that_it_is_granted_late() throws Exception {
-        HeldBatches connections = new HeldBatches();
-        InterceptedBackend backend = new InterceptedBackend(new PostgresLockBackend(
-                connections,
-                connections,
-                null,
-                new PostgresSettings(
-                        PostgresTables.DEFAULT,
-                        Duration.ofSeconds(60),
-                        PostgresSettings.WAITER_TTL,
-                        Duration.ZERO,
-                        false,
-                        PostgresBatching.ALWAYS,
-                        FenceSettings.from(FenceSource.COUNTER)),
-                () -> {}));
-        LockEngine engine =
-                new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
-        Thread caller = new Thread(() -> assertThatThrownBy(() -> engine.acquire(LockRequest.of("order:42")))
-                .isInstanceOf(LockException.class));
+        leaveBeforeBatch("free");
+        closeBeforeBatch();
+
+        assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks WHERE key = 'free'"))
+                .isEmpty();
+        assertThat(store.storedFence("free")).as("the batch was sent").isEqualTo(1);
+    }
+
+    @Test
+    void an_engine_that_has_stopped_leaves_a_queue_that_it_enters_late() throws Exception {
+        long arrivals = arrivals();
+        try (LockBackend others = store.newBackend()) {
+            others.acquire(AcquireRequests.exclusive("held", "theirs", Duration.ofMinutes(1), "test"));
+            leaveBeforeBatch("held");
+            closeBeforeBatch();
+        }
+
+        assertThat(arrivals()).as("the batch was sent").isGreaterThan(arrivals);
+        assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks_waiters"))
+                .isEmpty();
+    }
+
+    private static long arrivals() {
+        return store.jdbc()
+                .queryForObject(
+                        "SELECT last_value + is_called::INT FROM syncguard_locks_waiters_arrival_seq", Long.class);
+    }
+
+    private void leaveBeforeBatch(String key) throws InterruptedException {
+        Thread caller = new Thread(() ->
+                assertThatThrownBy(() -> engine.acquire(LockRequest.of(key))).isInstanceOf(LockException.class));
         caller.start();
         connections.arrived.await();
         caller.interrupt();
         caller.join();
+    }
+
+    private void closeBeforeBatch() throws Exception {
         FutureTask<Void> closing = inAnotherThread(() -> {
             engine.close();
             return null;
         });
         eventually().until(() -> backend.closed);
-
         connections.goOn.countDown();
-
         got(closing);
         connections.batch.join();
-        assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks")).isEmpty();
-        assertThat(store.storedFence("order:42")).as("the batch was sent").isEqualTo(1);
     }
 
     /** Gives the thread of the batcher a connection when the test says so. */

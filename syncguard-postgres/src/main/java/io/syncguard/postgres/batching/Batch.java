@@ -1,12 +1,15 @@
 package io.syncguard.postgres.batching;
 
 import io.syncguard.concurrent.Shielded;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
-import java.util.function.Predicate;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -18,6 +21,7 @@ final class Batch<Q, A> {
     private static final Log log = LogFactory.getLog(Batch.class);
 
     private final List<BatchedCall<Q, A>> calls = new ArrayList<>();
+    private final Set<Object> keys = new HashSet<>();
     private final List<Result<A>> results = new ArrayList<>();
 
     private record Result<A>(@Nullable A answer, @Nullable RuntimeException failure) {
@@ -27,22 +31,47 @@ final class Batch<Q, A> {
         }
     }
 
-    /** Takes the first requests of a queue that are of the same group. Leaves out those whose callers have left. */
-    static <Q, A> Batch<Q, A> takeFrom(Deque<BatchedCall<Q, A>> waiting, int maxSize) {
+    /**
+     * Takes the first requests of a queue that are of the same group, and gives it their keys. Behind a request of
+     * another group, those of its key stay, too. Leaves out those whose callers have left.
+     */
+    static <Q, A> Batch<Q, A> takeFrom(SortedSet<BatchedCall<Q, A>> waiting, int maxSize, Turns<Q, A> turns) {
         Batch<Q, A> batch = new Batch<>();
-        Deque<BatchedCall<Q, A>> others = new ArrayDeque<>();
-        while (!waiting.isEmpty() && batch.calls.size() < maxSize) {
-            BatchedCall<Q, A> call = waiting.remove();
-            if (!batch.isOfGroup(call.group)) {
-                others.add(call);
-            } else if (call.sendInBatch()) {
-                batch.calls.add(call);
+        Set<Object> otherKeys = new HashSet<>();
+        Iterator<BatchedCall<Q, A>> calls = waiting.iterator();
+        while (calls.hasNext() && batch.size() < maxSize) {
+            BatchedCall<Q, A> call = calls.next();
+            if (!batch.isOfGroup(call.group) || otherKeys.contains(call.key)) {
+                otherKeys.add(call.key);
+                continue;
+            }
+            calls.remove();
+            if (batch.hasKey(call.key) || !turns.queue(call)) {
+                batch.add(call);
             }
         }
-        while (!others.isEmpty()) {
-            waiting.addFirst(others.removeLast());
-        }
+        batch.keys.forEach(key -> turns.begin(key, true));
         return batch;
+    }
+
+    /** Does nothing if its caller has left. */
+    void add(BatchedCall<Q, A> call) {
+        if (call.sendInBatch()) {
+            calls.add(call);
+            keys.add(call.key);
+        }
+    }
+
+    Set<Object> keys() {
+        return keys;
+    }
+
+    private boolean hasKey(Object key) {
+        return keys.contains(key);
+    }
+
+    List<Q> requests() {
+        return calls.stream().map(call -> call.request).toList();
     }
 
     boolean isEmpty() {
@@ -55,23 +84,31 @@ final class Batch<Q, A> {
 
     void send(BatchSender<Q, A> sender) {
         try {
-            List<@Nullable A> answers =
-                    sender.sendTogether(calls.stream().map(call -> call.request).toList());
-            if (answers.size() != calls.size()) {
-                throw new IllegalStateException(answers.size() + " answers to " + calls.size() + " requests");
-            }
-            answers.forEach(answer -> results.add(new Result<>(answer, null)));
+            answered(sender.sendTogether(requests()));
         } catch (Throwable ex) {
-            RuntimeException failure = asException(ex);
-            results.clear();
-            calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, sender))));
+            failed(ex, sender::failureOf);
         }
     }
 
+    void answered(List<@Nullable A> answers) {
+        if (answers.size() != calls.size()) {
+            throw new IllegalStateException(answers.size() + " answers to " + calls.size() + " requests");
+        }
+        answers.forEach(answer -> results.add(new Result<>(answer, null)));
+    }
+
+    /** @param failures gives each request its own failure; {@code null} if it has to be sent alone */
+    void failed(Throwable cause, BiFunction<Q, RuntimeException, @Nullable RuntimeException> failures) {
+        RuntimeException failure = asException(cause);
+        results.clear();
+        calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, failures))));
+    }
+
     /** The callers wait for a result, whatever the sender does. */
-    private @Nullable RuntimeException failureOf(Q request, RuntimeException failure, BatchSender<Q, A> sender) {
+    private @Nullable RuntimeException failureOf(
+            Q request, RuntimeException failure, BiFunction<Q, RuntimeException, @Nullable RuntimeException> failures) {
         try {
-            return sender.failureOf(request, failure);
+            return failures.apply(request, failure);
         } catch (Throwable ex) {
             return asException(ex);
         }
@@ -83,41 +120,37 @@ final class Batch<Q, A> {
 
     /** The requests that have to be sent alone. */
     List<BatchedCall<Q, A>> skipped() {
-        return calls(Result::isSkipped);
-    }
-
-    /** The requests that have an answer or a failure. */
-    List<BatchedCall<Q, A>> ended() {
-        return calls(result -> !result.isSkipped());
-    }
-
-    private List<BatchedCall<Q, A>> calls(Predicate<Result<A>> having) {
         return IntStream.range(0, calls.size())
-                .filter(i -> having.test(results.get(i)))
+                .filter(i -> results.get(i).isSkipped())
                 .mapToObj(calls::get)
                 .toList();
     }
 
     /** Delivers the answers to the callers that wait. Then gives the others back to the store. */
     void deliver(BatchSender<Q, A> sender) {
-        List<Runnable> unclaimed = new ArrayList<>();
+        Map<Object, Map<Q, A>> unclaimed = new LinkedHashMap<>();
         for (int i = 0; i < calls.size(); i++) {
             BatchedCall<Q, A> call = calls.get(i);
             Result<A> result = results.get(i);
             A answer = result.answer;
             if (!result.isSkipped() && !call.end(answer, result.failure) && answer != null) {
-                unclaimed.add(() -> sender.unclaimed(call.request, answer));
+                unclaimed
+                        .computeIfAbsent(call.key, key -> new LinkedHashMap<>())
+                        .put(call.request, answer);
             }
         }
-        unclaimed.forEach(each ->
-                Shielded.run(each, ex -> log.debug("An answer for a caller that has left was not given back", ex)));
+        unclaimed
+                .values()
+                .forEach(ofKey -> Shielded.run(
+                        () -> sender.unclaimed(ofKey),
+                        ex -> log.debug("An answer for a caller that has left was not given back", ex)));
     }
 
     boolean isLeft() {
         return calls.stream().anyMatch(BatchedCall::hasLeft);
     }
 
-    private boolean isOfGroup(@Nullable Object group) {
-        return calls.isEmpty() || Objects.equals(calls.get(0).group, group);
+    private boolean isOfGroup(Object group) {
+        return calls.isEmpty() || calls.get(0).group.equals(group);
     }
 }

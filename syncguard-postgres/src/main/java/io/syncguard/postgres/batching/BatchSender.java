@@ -1,6 +1,7 @@
 package io.syncguard.postgres.batching;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,17 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 public interface BatchSender<Q, A> {
 
-    /** The key whose requests have turns; {@code null} if this request needs none. */
-    @Nullable
+    /** One statement at a time has requests of a key. */
     Object keyOf(Q request);
 
-    /** Whether it needs its turn only when it is sent alone: a batch may have several such requests of a key. */
-    default boolean sharesBatch(Q request) {
-        return false;
-    }
-
-    /** Requests of one batch are of equal groups. {@code null} if this request is always sent alone. */
-    @Nullable
+    /** Requests of one batch are of equal groups. */
     Object groupOf(Q request);
 
     /**
@@ -32,8 +26,8 @@ public interface BatchSender<Q, A> {
     A sendAlone(Q request, long deadline);
 
     /**
-     * Sends requests in one statement, which never waits for a lock of the store. Two of them have the same key only
-     * if both {@linkplain #sharesBatch share} it.
+     * Sends requests in one statement, which never waits for a lock of the store. Those of one key are in the order of
+     * their arrival.
      *
      * @return in the order of the requests; {@code null} for each that has to be sent alone
      */
@@ -47,11 +41,16 @@ public interface BatchSender<Q, A> {
     @Nullable
     RuntimeException failureOf(Q request, RuntimeException batch);
 
+    /** Does the same for a request that a statement of another kind has taken along. */
+    default @Nullable RuntimeException failureAlong(Q request, RuntimeException statement) {
+        return failureOf(request, statement);
+    }
+
     /**
-     * Gives back the answer to a request in a batch whose caller has left. The engine of the caller may have stopped
-     * since, and would not release a grant any more.
+     * Gives back the answers to requests of one key whose callers have left. The engine of the callers may have stopped
+     * since, and would not give them back any more.
      */
-    default void unclaimed(Q request, A answer) {}
+    default void unclaimed(Map<Q, A> answers) {}
 
     /** For a caller that was interrupted. */
     RuntimeException interrupted(Q request, boolean sent);

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param <Q> the request
  * @param <A> its answer
  */
-final class BatchedCall<Q, A> {
+final class BatchedCall<Q, A> implements Comparable<BatchedCall<?, ?>> {
 
     enum State {
-        /** In the queue, or waits for its turn. */
+        /** Waits to be sent. */
         WAITING,
         /** Its caller sends it alone. */
         ALONE,
-        /** Under way in a batch. */
+        /** Under way in a batch, or taken along. */
         SENT,
         /** Has an answer or a failure. */
         ENDED,
@@ -28,9 +28,10 @@ final class BatchedCall<Q, A> {
     }
 
     final Q request;
-    final @Nullable Object key;
-    final @Nullable Object group;
-    final boolean sharesBatch;
+    final Object key;
+    final Object group;
+
+    private final long arrival;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -41,11 +42,12 @@ final class BatchedCall<Q, A> {
     private @Nullable A answer;
     private @Nullable RuntimeException failure;
 
-    BatchedCall(Q request, BatchSender<Q, ?> sender) {
+    /** @param arrival a number of its own, larger than those of earlier calls */
+    BatchedCall(Q request, BatchSender<Q, ?> sender, long arrival) {
         this.request = request;
         this.key = sender.keyOf(request);
         this.group = sender.groupOf(request);
-        this.sharesBatch = group != null && sender.sharesBatch(request);
+        this.arrival = arrival;
     }
 
     /** @return whether its caller still waits, and it was not sent before */
@@ -120,6 +122,11 @@ final class BatchedCall<Q, A> {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    public int compareTo(BatchedCall<?, ?> other) {
+        return Long.compare(arrival, other.arrival);
     }
 
     private State leave() {

@@ -4,16 +4,18 @@ import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +30,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
  *   <li>A request that was sent alone may wait for a lock. Once it is older than
  *       {@value #PATIENCE_MILLIS} ms, it does not keep others waiting any more.
- *   <li>Requests of one key have turns: one is sent after the answer to the other. Those that share batches need a turn
- *       only to be sent alone. So a key that is locked in the store takes one connection, whoever waits for it.
+ *   <li>One statement at a time has a key. The other requests of the key wait for its answer and then share a batch. So
+ *       a key that is locked in the store takes one connection, whoever waits for it.
+ *   <li>Requests of one key are sent in the order of their arrival. Those that come back from a batch are in front.
+ *   <li>A statement of another kind may {@linkplain #takeAlong take along} requests that wait. Neither waits for the
+ *       other.
  * </ul>
  *
  * @param <Q> a request
@@ -66,7 +71,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private final Condition delivery = lock.newCondition();
 
     /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
-    private final Deque<BatchedCall<Q, A>> waiting = new ArrayDeque<>();
+    private final SortedSet<BatchedCall<Q, A>> waiting = new TreeSet<>();
 
     private final Turns<Q, A> turns = new Turns<>();
 
@@ -83,6 +88,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** The batches that have departed and whose answers are not delivered. */
     private final Set<Batch<Q, A>> departed = new HashSet<>();
+
+    private final AtomicLong arrivals = new AtomicLong();
 
     private int madeThreads;
     private int idleThreads;
@@ -106,10 +113,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** Sends a request, and returns its answer. */
     public A send(Q request) {
-        BatchedCall<Q, A> call = new BatchedCall<>(request, sender);
+        BatchedCall<Q, A> call = new BatchedCall<>(request, sender, arrivals.incrementAndGet());
         long sendBy = time.nanoTime() + limits.waitLimit().toNanos();
         long deadline = sendBy + limits.waitLimit().toNanos();
-        arrive(call);
+        change(() -> admit(call));
         return switch (call.await(time, sendBy, deadline)) {
             case ALONE -> sendAlone(call, deadline);
             case ENDED -> call.answer();
@@ -127,13 +134,54 @@ public final class Batcher<Q, A> implements AutoCloseable {
                 : sender.timedOut(request, sent);
     }
 
+    /**
+     * Takes requests of one key out of the queue, for a statement of another kind: as many as a batch has at most, in the
+     * order of their arrival. It leaves a key alone while a batch has it. Never waits.
+     */
+    public TakenRequests<Q, A> takeAlong(Predicate<Q> wanted) {
+        lock.lock();
+        try {
+            Batch<Q, A> taken = new Batch<>();
+            List<BatchedCall<Q, A>> calls = Stream.concat(Stream.of(waiting), turns.queues())
+                    .flatMap(queue -> queue.stream()
+                            .filter(call -> wanted.test(call.request) && !turns.isInBatch(call.key))
+                            .limit(limits.batchSize()))
+                    .sorted()
+                    .toList();
+            calls.stream()
+                    .filter(call -> call.key.equals(calls.get(0).key))
+                    .limit(limits.batchSize())
+                    .forEach(call -> {
+                        remove(call);
+                        taken.add(call);
+                    });
+            if (!taken.isEmpty()) {
+                departed.add(taken);
+            }
+            return new TakenRequests<>(this, sender, taken);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Delivers the answers to requests that were taken along. The others wait again, at their old places. */
+    void bringBack(Batch<Q, A> taken) {
+        change(() -> taken.skipped().forEach(this::waitAgain));
+        taken.deliver(sender);
+        lock.lock();
+        try {
+            delivered(taken);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Ends the threads. Requests that wait are sent alone, and so are those that come later. */
     @Override
     public void close() {
         change(() -> {
             closed = true;
-            waiting.forEach(BatchedCall::sendAlone);
-            waiting.clear();
+            sendAllAlone();
             called.signalAll();
         });
     }
@@ -160,29 +208,31 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    private void arrive(BatchedCall<Q, A> call) {
-        change(() -> {
-            if (turns.take(call)) {
-                admit(call);
-            }
-        });
-    }
-
-    /** It is its turn. */
+    /** No other statement of the batcher has its key, or it waits for that. */
     private void admit(BatchedCall<Q, A> call) {
-        if (call.group == null || closed) {
-            call.sendAlone();
-        } else {
+        if (closed) {
+            mayGoAlone(call);
+        } else if (!turns.queue(call)) {
             waiting.add(call);
         }
+    }
+
+    /** Has its caller send it alone, unless it has to wait for its key, or has no caller any more. */
+    private boolean mayGoAlone(BatchedCall<Q, A> call) {
+        boolean goes = !turns.queue(call) && call.sendAlone();
+        if (goes) {
+            turns.begin(call.key, false);
+        }
+        return goes;
     }
 
     /** Sends what waits, as far as there is room for statements. */
     private void dispatch() {
         while (!waiting.isEmpty() && !batchOrdered && hasRoom()) {
             if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
-                BatchedCall<Q, A> call = waiting.remove();
-                if (turns.takeAlone(call) && call.sendAlone()) {
+                BatchedCall<Q, A> call = waiting.first();
+                waiting.clear();
+                if (mayGoAlone(call)) {
                     alone.add(new Lone<>(call, time.nanoTime()));
                 }
             } else if (batching || idleThreads == 0) {
@@ -221,9 +271,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
     }
 
     private void sendAllAlone() {
-        List<BatchedCall<Q, A>> all = List.copyOf(waiting);
+        waiting.forEach(this::mayGoAlone);
         waiting.clear();
-        all.stream().filter(turns::takeAlone).forEach(BatchedCall::sendAlone);
     }
 
     private void lookAt(long nanoTime) {
@@ -254,29 +303,24 @@ public final class Batcher<Q, A> implements AutoCloseable {
         } finally {
             change(() -> {
                 alone.removeIf(lone -> lone.call == call);
-                passTurn(call);
+                passOn(call.key);
             });
         }
     }
 
     /** Its caller has left before it was sent. */
     private void withdraw(BatchedCall<Q, A> call) {
-        change(() -> {
-            waiting.remove(call);
-            passTurn(call);
-        });
+        change(() -> remove(call));
     }
 
-    /** Has its caller send it alone, when it is its turn. */
-    private void skip(BatchedCall<Q, A> call) {
-        boolean stillWaits = turns.takeAlone(call) ? call.sendAlone() : call.waitAgain();
-        if (!stillWaits) {
-            passTurn(call);
-        }
+    private void remove(BatchedCall<Q, A> call) {
+        waiting.remove(call);
+        turns.withdraw(call);
     }
 
-    private void passTurn(BatchedCall<Q, A> call) {
-        turns.pass(call).forEach(this::admit);
+    /** Those that waited for the key may be sent. */
+    private void passOn(Object key) {
+        turns.end(key).forEach(this::admit);
     }
 
     private void sendBatches() {
@@ -294,12 +338,11 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private @Nullable Batch<Q, A> nextBatch(@Nullable Batch<Q, A> delivered) {
         lock.lock();
         try {
-            departed.remove(delivered);
-            delivery.signalAll();
+            delivered(delivered);
             idleThreads++;
             dispatch();
             while (!closed) {
-                Batch<Q, A> batch = batchOrdered ? Batch.takeFrom(waiting, limits.batchSize()) : null;
+                Batch<Q, A> batch = batchOrdered ? Batch.takeFrom(waiting, limits.batchSize(), turns) : null;
                 if (batch == null) {
                     awaitCall();
                     continue;
@@ -340,84 +383,29 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private void returned(Batch<Q, A> batch) {
         change(() -> {
             batching = false;
-            batch.ended().forEach(this::passTurn);
-            batch.skipped().forEach(this::skip);
+            Set<Object> keys = new HashSet<>(batch.keys());
+            for (BatchedCall<Q, A> call : batch.skipped()) {
+                if (!keys.contains(call.key)) {
+                    waitAgain(call);
+                } else if (call.sendAlone()) {
+                    turns.begin(call.key, false);
+                    keys.remove(call.key);
+                }
+            }
+            keys.forEach(this::passOn);
         });
     }
 
-    private record Lone<Q, A>(BatchedCall<Q, A> call, long sentAt) {}
-
-    /** The turns of the requests of each key, in the order of arrival. A request without a key has its turn at once. */
-    private static final class Turns<Q, A> {
-
-        private record Turn<Q, A>(BatchedCall<Q, A> call, Deque<BatchedCall<Q, A>> behind) {}
-
-        /** By the key. */
-        private final Map<Object, Turn<Q, A>> turns = new HashMap<>();
-
-        /**
-         * Takes the turn of a request that has arrived. One that shares a batch takes none; it only waits for others.
-         *
-         * @return whether it may be sent; otherwise {@link #pass} returns it later
-         */
-        boolean take(BatchedCall<Q, A> call) {
-            return take(call, !call.sharesBatch);
-        }
-
-        /**
-         * Takes the turn of a request that is about to be sent alone.
-         *
-         * @return whether it may be; otherwise {@link #pass} returns it later
-         */
-        boolean takeAlone(BatchedCall<Q, A> call) {
-            return take(call, true);
-        }
-
-        private boolean take(BatchedCall<Q, A> call, boolean ownTurn) {
-            Object key = call.key;
-            if (key == null) {
-                return true;
-            }
-            Turn<Q, A> turn = turns.get(key);
-            if (turn == null) {
-                if (ownTurn) {
-                    turns.put(key, new Turn<>(call, new ArrayDeque<>(1)));
-                }
-                return true;
-            }
-            if (turn.call == call) {
-                return true;
-            }
-            turn.behind.add(call);
-            return false;
-        }
-
-        /**
-         * Ends the turn of a request, or takes it from those that wait for theirs.
-         *
-         * @return the requests that may be sent now: those that share a batch, and the first that gets the turn
-         */
-        List<BatchedCall<Q, A>> pass(BatchedCall<Q, A> call) {
-            Object key = call.key;
-            Turn<Q, A> turn = key == null ? null : turns.get(key);
-            if (key == null || turn == null) {
-                return List.of();
-            }
-            if (turn.call != call) {
-                turn.behind.remove(call);
-                return List.of();
-            }
-            turns.remove(key);
-            Deque<BatchedCall<Q, A>> others = turn.behind;
-            List<BatchedCall<Q, A>> next = new ArrayList<>();
-            while (!others.isEmpty() && !turns.containsKey(key)) {
-                BatchedCall<Q, A> other = others.remove();
-                if (!other.sharesBatch) {
-                    turns.put(key, new Turn<>(other, others));
-                }
-                next.add(other);
-            }
-            return next;
+    private void waitAgain(BatchedCall<Q, A> call) {
+        if (call.waitAgain()) {
+            admit(call);
         }
     }
+
+    private void delivered(@Nullable Batch<Q, A> batch) {
+        departed.remove(batch);
+        delivery.signalAll();
+    }
+
+    private record Lone<Q, A>(BatchedCall<Q, A> call, long sentAt) {}
 }

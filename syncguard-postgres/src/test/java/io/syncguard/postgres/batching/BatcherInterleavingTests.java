@@ -24,7 +24,14 @@ public class BatcherInterleavingTests {
 
     @Test
     void each_request_is_executed_and_answered_once() {
-        assertThat(Interleavings.explore(RUNS, List.of(Batches.class, Skipped.class, Interrupted.class)))
+        assertThat(Interleavings.explore(
+                        RUNS,
+                        List.of(
+                                Batches.class,
+                                Skipped.class,
+                                Interrupted.class,
+                                TakenAlong.class,
+                                TakenAndSkipped.class)))
                 .allMatch(found -> found.startsWith("holds"));
     }
 
@@ -43,8 +50,8 @@ public class BatcherInterleavingTests {
                 new Batcher<>("test", this, new Batcher.Limits(1, 2, Duration.ofMinutes(1), true), new ModelTime());
 
         @Override
-        public @Nullable Object keyOf(String request) {
-            return null;
+        public Object keyOf(String request) {
+            return request;
         }
 
         @Override
@@ -140,6 +147,46 @@ public class BatcherInterleavingTests {
                 @Nullable
                 Integer executeInBatch() {
                     executed.incrementAndGet();
+                    return null;
+                }
+            });
+        }
+    }
+
+    private static void sendOneAndTakeAlong(Counters counters) throws InterruptedException {
+        try (Counters store = counters) {
+            Thread taker = started(() -> {
+                TakenRequests<String, Integer> taken = store.batcher.takeAlong(request -> true);
+                if (!taken.isEmpty()) {
+                    taken.send(store::sendTogether, answers -> answers);
+                }
+            });
+            int own = store.batcher.send("a");
+            taker.join();
+
+            require(store.executed.get() == 1 && own == 1, "the request is executed once");
+        }
+    }
+
+    public static final class TakenAlong implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            sendOneAndTakeAlong(new Counters());
+        }
+    }
+
+    /** Neither a batch nor the statement that takes it along executes the request. */
+    public static final class TakenAndSkipped implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            sendOneAndTakeAlong(new Counters() {
+                @Override
+                @Nullable
+                Integer executeInBatch() {
                     return null;
                 }
             });

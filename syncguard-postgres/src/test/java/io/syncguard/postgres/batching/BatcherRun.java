@@ -41,6 +41,7 @@ final class BatcherRun {
 
     final AtomicInteger answered = new AtomicInteger();
     final AtomicInteger failed = new AtomicInteger();
+    final AtomicInteger takenAlong = new AtomicInteger();
 
     BatcherRun(Batcher.Limits limits, Time time) {
         this.limits = limits;
@@ -74,6 +75,9 @@ final class BatcherRun {
 
     private void sendMany() {
         while (!isOver) {
+            if (ThreadLocalRandom.current().nextInt(4) == 0) {
+                takeAlong();
+            }
             sendOne();
         }
     }
@@ -99,7 +103,7 @@ final class BatcherRun {
     private void nothingIsLeft() throws InterruptedException {
         store.calmDown(() -> {});
         for (int key = 0; key < KEYS; key++) {
-            Request request = new Request(ids.incrementAndGet(), key, 1, key % 2 == 0);
+            Request request = new Request(ids.incrementAndGet(), key, 1);
             // With a short limit, it may not wait for the last batch.
             patiently().ignoreExceptions().untilAsserted(() -> calmly(request));
         }
@@ -107,7 +111,7 @@ final class BatcherRun {
             int before = batches();
             CyclicBarrier allUnderWay = new CyclicBarrier(limits.statements());
             store.calmDown(() -> await(allUnderWay));
-            join(start(limits.statements(), () -> calmly(new Request(ids.incrementAndGet(), null, 1, false))));
+            join(start(limits.statements(), () -> calmly(new Request(ids.incrementAndGet(), new Object(), 1))));
             assertThat(batches()).isEqualTo(before);
         }
     }
@@ -122,6 +126,19 @@ final class BatcherRun {
 
     private void calmly(Request request) {
         assertThat(batcher.send(request)).isEqualTo(request.answer());
+    }
+
+    /** As a statement of another kind does. */
+    private void takeAlong() {
+        TakenRequests<Request, String> taken = batcher.takeAlong(request -> request.key instanceof Integer);
+        try {
+            if (!taken.isEmpty()) {
+                takenAlong.incrementAndGet();
+                taken.send(store::sendAlong, answers -> answers);
+            }
+        } catch (RuntimeException | Error ex) {
+            // Each request has the failure as its own.
+        }
     }
 
     private void sendOne() {
@@ -162,9 +179,8 @@ final class BatcherRun {
 
     private Request randomRequest() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        Object key = random.nextInt(3) == 0 ? random.nextInt(KEYS) : random.nextInt(10) == 0 ? null : new Object();
-        Integer group = random.nextInt(20) == 0 ? null : 1 + random.nextInt(10) / 8;
-        return new Request(ids.incrementAndGet(), key, group, key instanceof Integer && random.nextBoolean());
+        Object key = random.nextInt(3) == 0 ? random.nextInt(KEYS) : new Object();
+        return new Request(ids.incrementAndGet(), key, 1 + random.nextInt(10) / 8);
     }
 
     private static List<Thread> start(int count, Runnable work) {

@@ -25,6 +25,7 @@ class BatcherStressTests {
     private int failed;
     private int left;
     private int batches;
+    private int takenAlong;
 
     /** Nobody looks again by itself: a wake-up that is lost would stop the run. No statement is too old to count. */
     private static final Time TIMELESS = new Time() {
@@ -69,11 +70,13 @@ class BatcherStressTests {
             failed += run.failed.get();
             left += run.left();
             batches += run.batches();
+            takenAlong += run.takenAlong.get();
         }
         System.out.println(answered + " answered, " + failed + " failed, " + left + " left, " + batches + " batches");
         assertThat(answered).isPositive();
         assertThat(failed).isPositive();
         assertThat(left).isPositive();
         assertThat(batches).isPositive();
+        assertThat(takenAlong).isPositive();
     }
 }

@@ -198,28 +198,6 @@ class BatcherTests {
     }
 
     @Test
-    void a_request_without_a_group_goes_alone_and_does_not_count() {
-        one.occupy("a");
-        BatchCaller b = one.send(StoreRequest.of("b").ofGroup(null));
-
-        ManualStatement second = one.store.nextAlone();
-        assertThat(second.thread).isSameAs(b.thread);
-        BatchCaller c = one.send("c");
-        second.answer();
-        b.getsItsAnswer();
-
-        one.stillWait(c);
-    }
-
-    @Test
-    void a_request_without_a_group_takes_no_room() {
-        one.send(StoreRequest.of("a").ofGroup(null));
-        assertThat(one.store.nextAlone().names()).containsExactly("a");
-
-        one.occupy("b");
-    }
-
-    @Test
     void even_a_first_request_goes_in_a_batch_if_tests_want_that() {
         BatchCaller a = forced.send("a");
 

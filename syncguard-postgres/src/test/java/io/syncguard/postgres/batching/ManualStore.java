@@ -2,6 +2,7 @@ package io.syncguard.postgres.batching;
 
 import io.syncguard.concurrent.Time;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -84,18 +85,13 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     }
 
     @Override
-    public @Nullable Object keyOf(StoreRequest request) {
+    public Object keyOf(StoreRequest request) {
         return request.key();
     }
 
     @Override
-    public @Nullable Object groupOf(StoreRequest request) {
+    public Object groupOf(StoreRequest request) {
         return request.group();
-    }
-
-    @Override
-    public boolean sharesBatch(StoreRequest request) {
-        return request.sharesBatch();
     }
 
     @Override
@@ -118,8 +114,8 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     }
 
     @Override
-    public void unclaimed(StoreRequest request, String answer) {
-        unclaimed.add(request.name());
+    public void unclaimed(Map<StoreRequest, String> answers) {
+        answers.keySet().forEach(request -> unclaimed.add(request.name()));
         throw new Failure("an answer cannot be given back");
     }
 

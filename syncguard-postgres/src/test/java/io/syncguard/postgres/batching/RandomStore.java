@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A store that answers, skips and fails at random, and watches what may not happen. */
@@ -21,7 +22,6 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     private final int statements;
     private final boolean isTimeless;
     private final Set<Object> keysUnderWay = ConcurrentHashMap.newKeySet();
-    private final Set<Object> keysAlone = ConcurrentHashMap.newKeySet();
     private final AtomicInteger counted = new AtomicInteger();
     private final AtomicInteger batchesUnderWay = new AtomicInteger();
 
@@ -31,20 +31,17 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     static final class Request {
 
         final int id;
-        final @Nullable Object key;
-        final @Nullable Object group;
-        final boolean sharesBatch;
+        final Object key;
+        final int group;
 
         final AtomicInteger timesSent = new AtomicInteger();
         final AtomicInteger timesExecuted = new AtomicInteger();
         volatile boolean goesAlone;
 
-        Request(int id, @Nullable Object key, @Nullable Object group, boolean sharesBatch) {
+        Request(int id, Object key, int group) {
             this.id = id;
             this.key = key;
             this.group = group;
-            this.sharesBatch = sharesBatch;
-            this.goesAlone = group == null;
         }
 
         String answer() {
@@ -88,32 +85,24 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     boolean isQuiet() {
-        return keysUnderWay.isEmpty() && keysAlone.isEmpty() && batchesUnderWay.get() == 0;
+        return keysUnderWay.isEmpty() && batchesUnderWay.get() == 0;
     }
 
     @Override
-    public @Nullable Object keyOf(Request request) {
+    public Object keyOf(Request request) {
         return request.key;
     }
 
     @Override
-    public @Nullable Object groupOf(Request request) {
+    public Object groupOf(Request request) {
         return request.group;
     }
 
     @Override
-    public boolean sharesBatch(Request request) {
-        return request.sharesBatch;
-    }
-
-    @Override
     public String sendAlone(Request request, long deadline) {
-        // A skipped request does not count, nor does one without a group.
+        // A skipped request does not count.
         boolean counts = !request.goesAlone;
         begin(List.of(request), counts);
-        if (request.key != null && !keysAlone.add(request.key)) {
-            violations.add("two requests alone with key " + request.key);
-        }
         try {
             work();
             request.timesExecuted.incrementAndGet();
@@ -122,9 +111,6 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
             }
             return request.answer();
         } finally {
-            if (request.key != null) {
-                keysAlone.remove(request.key);
-            }
             end(List.of(request), counts);
         }
     }
@@ -135,17 +121,27 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         begin(requests, true);
         try {
             work();
-            return answers(requests);
+            return answers(requests, true);
         } finally {
             batchesUnderWay.decrementAndGet();
             end(requests, true);
         }
     }
 
+    /** Requests that a statement of another kind takes along. It shares its key with those of the batcher. */
+    List<@Nullable String> sendAlong(List<Request> requests) {
+        if (requests.stream().anyMatch(request -> !request.key.equals(requests.get(0).key))) {
+            violations.add("keys of a statement that takes requests along");
+        }
+        requests.forEach(request -> request.timesSent.incrementAndGet());
+        work();
+        return answers(requests, false);
+    }
+
     private void checkBatch(List<Request> requests) {
         batches.incrementAndGet();
-        Object group = requests.get(0).group;
-        if (group == null || requests.stream().anyMatch(request -> !group.equals(request.group))) {
+        int group = requests.get(0).group;
+        if (requests.stream().anyMatch(request -> request.group != group)) {
             violations.add("groups of a batch");
         }
         if (batchesUnderWay.incrementAndGet() > statements) {
@@ -153,9 +149,10 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         }
     }
 
-    private List<@Nullable String> answers(List<Request> requests) {
+    /** @param alone whether those that it skips go alone */
+    private List<@Nullable String> answers(List<Request> requests, boolean alone) {
         if (happens(5)) {
-            requests.forEach(request -> request.goesAlone = true);
+            requests.forEach(request -> request.goesAlone |= alone);
             throw new RolledBack();
         }
         if (happens(5)) {
@@ -168,7 +165,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         List<@Nullable String> answers = new ArrayList<>();
         for (Request request : requests) {
             if (happens(15)) {
-                request.goesAlone = true;
+                request.goesAlone |= alone;
                 answers.add(null);
             } else {
                 request.timesExecuted.incrementAndGet();
@@ -194,10 +191,10 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     private void begin(List<Request> requests, boolean counts) {
-        for (Request request : requests) {
-            request.timesSent.incrementAndGet();
-            if (request.key != null && !request.sharesBatch && !keysUnderWay.add(request.key)) {
-                violations.add("two statements with key " + request.key);
+        requests.forEach(request -> request.timesSent.incrementAndGet());
+        for (Object key : keysOf(requests)) {
+            if (!keysUnderWay.add(key)) {
+                violations.add("two statements with key " + key);
             }
         }
         if (counts && counted.incrementAndGet() > statements && isTimeless) {
@@ -206,14 +203,14 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     private void end(List<Request> requests, boolean counts) {
-        for (Request request : requests) {
-            if (request.key != null && !request.sharesBatch) {
-                keysUnderWay.remove(request.key);
-            }
-        }
+        keysUnderWay.removeAll(keysOf(requests));
         if (counts) {
             counted.decrementAndGet();
         }
+    }
+
+    private static Set<Object> keysOf(List<Request> requests) {
+        return requests.stream().map(request -> request.key).collect(Collectors.toSet());
     }
 
     private boolean happens(int percent) {

@@ -1,29 +1,21 @@
 package io.syncguard.postgres.batching;
 
-import org.jspecify.annotations.Nullable;
-
 /** A request of tests, to a {@link ManualStore}. */
-record StoreRequest(
-        String name, @Nullable Object key, @Nullable Object group, boolean sharesBatch) {
+record StoreRequest(String name, Object key, Object group) {
 
     static final String GROUP = "any";
 
     /** With a key of its own, and of the same group as others. */
     static StoreRequest of(String name) {
-        return new StoreRequest(name, name, GROUP, false);
+        return new StoreRequest(name, name, GROUP);
     }
 
-    StoreRequest ofKey(@Nullable Object key) {
-        return new StoreRequest(name, key, group, sharesBatch);
+    StoreRequest ofKey(Object key) {
+        return new StoreRequest(name, key, group);
     }
 
-    StoreRequest ofGroup(@Nullable Object group) {
-        return new StoreRequest(name, key, group, sharesBatch);
-    }
-
-    /** Like a reader. */
-    StoreRequest sharingBatches() {
-        return new StoreRequest(name, key, group, true);
+    StoreRequest ofGroup(Object group) {
+        return new StoreRequest(name, key, group);
     }
 
     String answer() {

@@ -1,0 +1,150 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.got;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** A release takes an acquire request along that waits behind another one, which waits for a row. */
+class PostgresTakenAlongTests {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+
+    @RegisterExtension
+    private static final PostgresContractStore store = new PostgresContractStore();
+
+    private final ScarceConnections connections = new ScarceConnections();
+    private final PostgresLockBackend backend = new PostgresLockBackend(
+            connections,
+            connections,
+            null,
+            new PostgresSettings(
+                    PostgresTables.DEFAULT,
+                    Duration.ofSeconds(60),
+                    PostgresSettings.WAITER_TTL,
+                    Duration.ZERO,
+                    false,
+                    PostgresBatching.AUTO,
+                    FenceSettings.from(FenceSource.COUNTER)),
+            () -> {});
+
+    private final String holder = lockId(0);
+    private FutureTask<AcquireResult> first;
+    private FutureTask<AcquireResult> second;
+
+    @AfterEach
+    void end() {
+        backend.close();
+    }
+
+    @Test
+    void both_are_answered() throws Exception {
+        FutureTask<ReleaseResult> release;
+        try (Connection row = lockedRow()) {
+            sendTwo();
+            release = inAnotherThread(() -> backend.release(holder));
+            eventually().until(() -> statementsThatWait() == 2);
+            row.commit();
+        }
+
+        assertThat(got(release)).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(got(first)).isNotInstanceOf(AcquireResult.Refused.class);
+        assertThat(got(second)).isInstanceOf(AcquireResult.Queued.class);
+    }
+
+    @Test
+    void a_release_that_is_not_sent_fails_alone() throws Exception {
+        try (Connection row = lockedRow()) {
+            sendTwo();
+            FutureTask<ReleaseResult> release = inAnotherThread(() -> {
+                connections.refused = Thread.currentThread();
+                return backend.release(holder);
+            });
+
+            assertThatThrownBy(release::get)
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(RequestNotSentException.class);
+            row.commit();
+        }
+
+        assertThat(got(first)).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(got(second)).isInstanceOf(AcquireResult.Queued.class);
+    }
+
+    /** The second waits for the answer to the first. */
+    private void sendTwo() {
+        first = inAnotherThread(() -> backend.acquire(request(1)));
+        eventually().until(() -> statementsThatWait() == 1);
+        Thread[] caller = new Thread[1];
+        second = inAnotherThread(() -> {
+            caller[0] = Thread.currentThread();
+            return backend.acquire(request(2));
+        });
+        eventually().until(() -> caller[0] != null && caller[0].getState() == Thread.State.TIMED_WAITING);
+    }
+
+    private Connection lockedRow() throws SQLException {
+        backend.acquire(AcquireRequests.exclusive("k", holder, TTL, "test"));
+        Connection connection = PostgresServer.dataSource(store.url()).getConnection();
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:k' FOR UPDATE");
+        }
+        return connection;
+    }
+
+    private static int statementsThatWait() {
+        return store.jdbc()
+                .queryForObject(
+                        "SELECT count(*) FROM pg_stat_activity"
+                                + " WHERE datname = current_database() AND wait_event_type = 'Lock'",
+                        Integer.class);
+    }
+
+    private AcquireRequest request(int number) {
+        return AcquireRequests.exclusive("k", lockId(number), TTL, "test").waitingAs(number);
+    }
+
+    private String lockId(int number) {
+        return backend.lockIdFor("k", "%022d".formatted(number));
+    }
+
+    /** Refuses one thread a connection. */
+    private static final class ScarceConnections extends DelegatingDataSource {
+
+        private volatile Thread refused;
+
+        ScarceConnections() {
+            super(PostgresServer.dataSource(store.url()));
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            if (Thread.currentThread() == refused) {
+                throw new SQLTransientConnectionException("no connection is left");
+            }
+            return super.getConnection();
+        }
+    }
+}
