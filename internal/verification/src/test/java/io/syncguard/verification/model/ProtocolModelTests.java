@@ -35,6 +35,7 @@ class ProtocolModelTests {
             "TTL=1 ALL_TRY CLOCK_FENCES",
             "TTL=1 ALL_TRY SHARED",
             "TTL=1 ALL_TRY KEYS=2",
+            "TTL=1 ALL_WAIT WITHOUT_FAULTS TOGETHER",
             "LIVENESS WAITER_TTL=2 WITHOUT_FAULTS");
 
     /** A build has time for a few. */

@@ -12,6 +12,7 @@ record Removal(String rule, String property, List<String> configuration) {
             of("WITHOUT_TOLERANCE", "one_holder", "TTL=1", "ALL_TRY"),
             of("DEADLINE_FROM_REPLY", "one_holder", "TTL=1", "ALL_TRY"),
             of("HAND_OVER_DEADLINE_FROM_MESSAGE", "one_holder", "TTL=1", "ALL_WAIT"),
+            of("HAND_OVER_DEADLINE_FROM_REPLY", "one_holder", "TTL=1", "ALL_WAIT", "TOGETHER"),
             of("CLOCK_BEFORE_LOCK", "one_holder", "ALL_WAIT"),
             of("SWEEP_WITHOUT_SECOND_LOOK", "one_holder", "TTL=1", "ALL_TRY"),
             of("NO_LOOK_UNDER_ROW_LOCK", "one_lease", "TTL=1", "ALL_TRY"),
@@ -19,6 +20,7 @@ record Removal(String rule, String property, List<String> configuration) {
             of("FREE_KEY_WITHOUT_PROOF", "one_lease", "TTL=1", "ALL_TRY"),
             of("LAPSED_IS_FILTERED", "one_lease", "TTL=1", "ALL_TRY"),
             of("FORGET_BESIDE_LEASES", "one_lease", "TTL=1", "ALL_TRY", "CLOCK_FENCES"),
+            of("BATCH_OF_ONE_LOOK", "one_lease", "TTL=1", "ALL_WAIT", "TOGETHER"),
             of("RELEASE_WITHOUT_LOCK_ID", "no_foreign_release", "TTL=1", "ALL_TRY"),
             of("NO_PIN", "no_stale_commit", "TTL=1", "ALL_TRY", "COMMITS"),
             of("PIN_NOT_KEY_STRENGTH", "no_stale_commit", "TTL=1", "ALL_TRY", "COMMITS"),
@@ -31,6 +33,7 @@ record Removal(String rule, String property, List<String> configuration) {
             of("RELEASED_ENDS_DOUBT", "no_leak", "TTL=1", "ALL_WAIT"),
             of("BATCH_IN_PARTS", "no_leak", "TTL=1", "ALL_TRY", "KEYS=2"),
             of("BATCH_IN_DOUBT_FOR_ONE", "no_leak", "TTL=1", "ALL_TRY", "KEYS=2"),
+            of("ALONG_NOT_IN_DOUBT", "no_leak", "TTL=1", "ALL_WAIT", "TOGETHER"),
             of("LEAVE_DELETES_ENTRY_ONLY", "no_leak", "TTL=1", "ALL_WAIT"),
             of("NO_OWN_GRANT_LOOKUP", "lease_or_entry", "TTL=1", "ALL_WAIT"),
             of("NEWCOMER_PASSES_QUEUE", "in_order", "TTL=1"),
@@ -38,6 +41,9 @@ record Removal(String rule, String property, List<String> configuration) {
             of("LEAVE_WITHOUT_WAKE_UP", "not_forgotten", "TTL=1", "ALL_WAIT"),
             of("RELEASE_WITHOUT_WAKE_UP", "not_forgotten", "TTL=1", "ALL_WAIT", "SHARED"),
             of("SWEEP_WITHOUT_WAKE_UP", "not_forgotten", "TTL=1", "ALL_WAIT"),
+            of("LOST_REPLY_UNNOTICED", "not_forgotten", "TTL=1", "ALL_WAIT", "TOGETHER"),
+            of("LOST_REPLY_LOOKED_ONCE", "not_forgotten", "TTL=1", "ALL_WAIT", "TOGETHER"),
+            of("ALONG_AFTER_RELEASE", "not_forgotten", "TTL=1", "ALL_WAIT", "TOGETHER"),
             of("NO_SAFETY_POLL", "served", "LIVENESS", "WAITER_TTL=2", "ALL_WAIT", "WITHOUT_FAULTS"));
 
     private static Removal of(String rule, String property, String... configuration) {
