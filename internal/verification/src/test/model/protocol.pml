@@ -1007,11 +1007,13 @@ releasing:
     :: atomic {
         may_draw(p);
         if
+#ifndef APART
         :: may_go_along(p) ->
 #ifdef ALONG_AFTER_RELEASE
             d_step { release(p, since(p)); take_along(p) }
 #else
             d_step { take_along(p); release(p, since(p)) }
+#endif
 #endif
         :: d_step { release(p, since(p)) }
         fi;
@@ -1024,12 +1026,14 @@ releasing:
         :: else
         fi
     }
+#ifndef APART
     :: atomic {
         faults && has_company(p) && !late_release[p] && (row[p] || entry[p]) ->
         late_release[p] = true;
         d_step { lose_reply(p) };
         goto releasing
     }
+#endif
     fi;
     atomic { end_release(p) }
 
@@ -1053,6 +1057,7 @@ active proctype network() {
         printf("%d executes late\n", p);
         d_step { reading = answer[p]; attempt(p); late[p] = false; answer[p] = reading; p = 0 }
     }
+#ifndef APART
     :: atomic {
         if
         :: late_release[0] && reply[0] == 0 && may_draw(0) -> p = 0
@@ -1072,6 +1077,7 @@ active proctype network() {
             p = 0
         }
     }
+#endif
     :: atomic {
         if
         :: message[0] != MESSAGE_NONE -> p = 0
@@ -1218,7 +1224,9 @@ inline attempt_in_batch(p) {
     fi
 }
 
+#ifndef APART
 active proctype batcher() {
+    byte p;
     do
 #if KEYS > 1
     :: atomic {
@@ -1253,9 +1261,10 @@ active proctype batcher() {
         }
 #else
         if
-        :: d_step { attempt(0); attempt(1) }
-        :: d_step { attempt(1); attempt(0) }
+        :: p = 1 /* the other order */
+        :: skip
         fi;
+        d_step { attempt(p); attempt(other(p)); p = 0 }
 #endif
         if
         :: skip
@@ -1265,6 +1274,7 @@ active proctype batcher() {
 #endif
     od
 }
+#endif
 
 #ifdef LIVENESS
 ltl served { [] (is_waiting(0) -> <> !is_waiting(0)) }
