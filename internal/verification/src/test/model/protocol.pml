@@ -38,6 +38,14 @@
 #define RETENTION 1 /* fences by the clock: what is kept of an idle counter */
 #endif
 #define LEAD 1 /* fences by the clock: how many grants more than ticks */
+/* Without waiters, one process matters for batches only. */
+#if defined(ALL_TRY) && !defined(TOGETHER)
+#if KEYS > 1
+#define TOGETHER
+#else
+#define APART
+#endif
+#endif
 /* A replayed run has times in milliseconds, and all its fences. Its driver includes this file. */
 #ifdef REPLAY
 #define COUNT int
@@ -85,6 +93,7 @@ FENCE committed[KEYS];
 #define ENDING 5
 byte state[N];
 #define is_waiting(p) (state[p] == QUEUED || state[p] == AGAIN)
+#define in_batch(p) (state[p] == FIRST && answer[p] == NO_ANSWER && look[p] == NO_LOOK)
 #ifdef LIVENESS
 bool looked[N]; /* since the last tick */
 #define has_looked(p) looked[p] = true
@@ -119,7 +128,21 @@ byte answer[N];
 #define CHANGED 5
 byte look[N];
 
+/* Whether the callers 0 and 1 are threads of one process: their requests may travel together. A third is another's. */
+bool one_process;
+#ifdef REPLAY
+#define local(p, q) false
+#else
+#define local(p, q) (one_process && p != q && p < 2 && q < 2 && key[p] == key[q])
+#endif
+
+/* The replies of releases that are under way. */
+byte reply[N];  /* 1 + the waiter of the same process that is handed the key in it */
+bool along[N];  /* the answer of a request that went along is in it */
+bool unsure[N]; /* a reply was lost before */
+
 /* The network. */
+bool late_release[N]; /* a release that may still execute, and whose reply nobody will read */
 bool late[N];  /* a request whose caller has given up, and that may still execute */
 COUNT doubt[N]; /* what is left of the in-doubt period */
 #define MESSAGE_NONE 0
@@ -139,7 +162,7 @@ bool lag; /* the store's clock is one tick ahead of the callers' clocks: roundin
 
 /* Variables of one step. */
 hidden byte blocking, lapsing, used, more;
-hidden byte i, j, v, first, before;
+hidden byte i, j, v, first, before, reading;
 hidden FENCE next;
 
 /* ---- Fences: only their order counts, so values that nobody uses are left out. ---- */
@@ -367,19 +390,33 @@ inline leave(p) {
 #endif
 }
 
-/* A waiter that nothing tells: neither a message nor what is in its way, whose end is the time of its next look. */
+#define is_told_nothing(p) (state[p] == QUEUED && message[p] == MESSAGE_NONE && !missed[p])
+#define stands_before(q, p) (row[q] || (q != p && entry[q] && place[q] < place[p]))
+
+/* Whether the process of a release will see that it has handed the key over. */
+#ifdef LOST_REPLY_LOOKED_ONCE
+#define will_tell(q, p) (reply[q] == p + 1)
+#else
+#define will_tell(q, p) (reply[q] == p + 1 || unsure[q])
+#endif
+
+/*
+ * A waiter that nothing tells: neither a message nor what is in its way, whose end is the time of its next look; or that
+ * it was handed the key.
+ */
 inline check_queues(k) {
     for (i : 0 .. N - 1) {
+        check(lease_or_entry, !(live(i) && entry[i]));
         if
-        :: state[i] == QUEUED && key[i] == k && queues(i) && message[i] == MESSAGE_NONE && !missed[i] ->
+        :: key[i] == k && is_told_nothing(i) && (queues(i) || live(i)) ->
             blocking = false;
             for (j : 0 .. N - 1) {
-                blocking = blocking || (conflict(i, j) && (row[j] || (j != i && entry[j] && place[j] < place[i])))
+                used = (live(i) -> local(i, j) && will_tell(j, i) : conflict(i, j) && stands_before(j, i));
+                blocking = blocking || used
             }
             check(not_forgotten, blocking)
         :: else
-        fi;
-        check(lease_or_entry, !(live(i) && entry[i]))
+        fi
     }
 }
 
@@ -435,9 +472,17 @@ inline queue_or_leave(p) {
     fi
 }
 
+/* A reply that hands the key to an earlier request does not count. */
+inline ignore_replies(p) {
+    for (j : 0 .. N - 1) {
+        reply[j] = (reply[j] == p + 1 -> 0 : reply[j])
+    }
+}
+
 /* One attempt under the serialising row: _acquire, _acquire_queue, _acquire_leave; acquire.lua. */
 inline attempt(p) {
     has_looked(p);
+    ignore_replies(p);
     message[p] = MESSAGE_NONE;
     missed[p] = false;
     if
@@ -458,6 +503,9 @@ inline attempt(p) {
 #endif
 #ifdef CHECK_WITHOUT_ROW_LOCK
         blocking = (look[p] == BLOCKED);
+#endif
+#ifdef ALONG_AFTER_RELEASE
+        blocking = blocking || along[p];
 #endif
         if
         :: !blocking && lapsing -> delete_lapsed(p)
@@ -483,8 +531,11 @@ bool deletes_lapsed;
 #define accepts(q) true
 #endif
 
-/* Grants the key to the first waiter if it is a live writer and no lease is left; else wakes. _release_grant. */
-inline hand_over(k, waited) {
+/*
+ * Grants the key to the first waiter if it is a live writer and no lease is left; else wakes. The reply of the release
+ * tells a waiter of the same process, and a message another. _release_grant.
+ */
+inline hand_over(p, k, waited) {
     first = N;
     for (i : 0 .. N - 1) {
         first = (entry[i] && key[i] == k && place[i] == 1 -> i : first)
@@ -507,7 +558,10 @@ inline hand_over(k, waited) {
             printf("%d is handed the key\n", first);
             check_lease(first);
             draw(first);
-            message[first] = (state[first] != OUT -> MESSAGE_GRANT : MESSAGE_NONE)
+            if
+            :: local(p, first) -> reply[p] = first + 1
+            :: else -> message[first] = (state[first] != OUT -> MESSAGE_GRANT : MESSAGE_NONE)
+            fi
 #ifndef RELEASE_WITHOUT_WAKE_UP
         :: else -> wake_next(k)
 #else
@@ -533,7 +587,7 @@ inline release(p, waited) {
         printf("%d releases\n", first);
         delete_lease(first);
         answer[p] = RELEASED;
-        hand_over(key[p], waited)
+        hand_over(p, key[p], waited)
     :: !live(first) && entry[p] ->
         leave(p);
         answer[p] = NO_LEASE
@@ -640,6 +694,8 @@ inline hold(p, until) {
 #endif
 
 inline no_request(p) {
+    ignore_replies(p);
+    along[p] = false;
     own[p] = 0;
     asked[p] = 0;
     answer[p] = NO_ANSWER;
@@ -657,7 +713,76 @@ inline end_call(p) {
     no_request(p);
     state[p] = OUT;
     mode[p] = TRY;
-    doubt[p] = 0
+    doubt[p] = 0;
+    late_release[p] = false /* it finds nothing */
+}
+
+#define other(p) (1 - p)
+#define has_company(p) (p < 2 && local(other(p), p))
+
+/* The waiters of the process look at once. */
+inline look_at_once(p) {
+    for (i : 0 .. N - 1) {
+        missed[i] = missed[i] || (local(i, p) && is_waiting(i))
+    }
+}
+
+/* The reply of a release arrives: a waiter gets its grant, and the request that went along its answer. */
+inline get_reply(p) {
+    for (i : 0 .. N - 1) {
+        if
+        :: reply[p] == i + 1 && state[i] == QUEUED ->
+            printf("%d hears of its grant in the reply\n", i);
+            message[i] = MESSAGE_GRANT;
+#ifdef HAND_OVER_DEADLINE_FROM_REPLY
+            own[i] = WAITER_TTL
+#endif
+        :: else
+        fi;
+        along[i] = along[i] && !local(i, p)
+    }
+#ifndef LOST_REPLY_LOOKED_ONCE
+    if
+    :: unsure[p] && answer[p] == NO_LEASE -> look_at_once(p)
+    :: else
+    fi;
+#endif
+    reply[p] = 0;
+    unsure[p] = unsure[p] && answer[p] == BUSY;
+    check_queues(key[p]);
+    skip
+}
+
+inline lose_reply(p) {
+    printf("%d does not get the answer to its release\n", p);
+    for (i : 0 .. N - 1) {
+#ifdef ALONG_NOT_IN_DOUBT
+        answer[i] = (along[i] && local(i, p) -> REFUSED : answer[i]);
+#else
+        answer[i] = (along[i] && local(i, p) -> REPLY_LOST : answer[i]);
+#endif
+        along[i] = along[i] && !local(i, p)
+    }
+    reply[p] = 0;
+    answer[p] = NO_ANSWER;
+#ifndef LOST_REPLY_UNNOTICED
+    unsure[p] = has_company(p);
+    look_at_once(p);
+#endif
+    check_queues(key[p]);
+    skip
+}
+
+/* A request of the same process that a release may take along: its first one, which queues if it is refused. */
+#define may_go_along(p) (has_company(p) && in_batch(other(p)) && mode[other(p)] == WAITS)
+
+#define took_along(p) (p < 2 && along[other(p)])
+
+/* Before the release, in the same transaction. */
+inline take_along(p) {
+    printf("%d takes a request along\n", p);
+    along[other(p)] = true;
+    attempt(other(p))
 }
 
 inline die(p) {
@@ -681,6 +806,19 @@ inline send(p, time) {
 #else
 #define faults true
 #endif
+
+/* The reply of a release arrives or is lost. */
+inline end_release(p) {
+    if
+    :: d_step { get_reply(p) };
+        if
+        :: answer[p] != BUSY -> end_call(p); goto begin
+        :: else -> answer[p] = NO_ANSWER; goto releasing
+        fi
+    :: d_step { lose_reply(p) };
+        goto releasing
+    fi
+}
 
 proctype caller(byte p) {
     bool refused_pin; /* the handle was lost already when the transaction pinned its lease */
@@ -715,9 +853,8 @@ begin:
     if
     :: d_step { answer[p] == NO_ANSWER -> first_look(p) }
     :: atomic { faults && answer[p] == NO_ANSWER -> late[p] = true; goto in_doubt }
-#if KEYS > 1
-    :: answer[p] != NO_ANSWER -> goto answered /* in a batch */
-#endif
+    :: answer[p] != NO_ANSWER && !along[p] -> goto answered /* in a batch, or along with a release */
+    :: atomic { faults && along[p] -> goto in_doubt }
     fi;
 
 look_again:
@@ -852,24 +989,7 @@ held:
     fi;
 
 ending: /* releases the lease or leaves the queue, until that is answered */
-    atomic { no_request(p); state[p] = ENDING }
-    do
-    ::
-#ifdef CLOCK_BEFORE_LOCK
-        elapsed[p] = 1;
-#endif
-        atomic {
-            may_draw(p);
-            d_step { release(p, since(p)) };
-#ifdef CLOCK_BEFORE_LOCK
-            elapsed[p] = 0;
-#endif
-            if
-            :: answer[p] != BUSY -> end_call(p); goto begin
-            :: answer[p] = NO_ANSWER /* locked, or the answer is lost */
-            fi
-        }
-    od;
+    atomic { no_request(p); state[p] = ENDING; goto releasing }
 
 in_doubt: /* releases until that is answered after the in-doubt period */
     atomic {
@@ -878,16 +998,44 @@ in_doubt: /* releases until that is answered after the in-doubt period */
         state[p] = ENDING;
         doubt[p] = PERIOD
     }
-    do
+
+releasing:
+#ifdef CLOCK_BEFORE_LOCK
+    elapsed[p] = 1;
+#endif
+    if
     :: atomic {
         may_draw(p);
-        d_step { release(p, 0) };
         if
-        :: answer[p] != BUSY && ends_doubt(p) -> end_call(p); goto begin
-        :: answer[p] = NO_ANSWER
+#ifndef APART
+        :: may_go_along(p) ->
+#ifdef ALONG_AFTER_RELEASE
+            d_step { release(p, since(p)); take_along(p) }
+#else
+            d_step { take_along(p); release(p, since(p)) }
+#endif
+#endif
+        :: d_step { release(p, since(p)) }
+        fi;
+#ifdef CLOCK_BEFORE_LOCK
+        elapsed[p] = 0;
+#endif
+        answer[p] = (ends_doubt(p) -> answer[p] : BUSY);
+        if
+        :: reply[p] == 0 && !took_along(p) -> end_release(p) /* nobody else waits for its reply */
+        :: else
         fi
     }
-    od;
+#ifndef APART
+    :: atomic {
+        faults && has_company(p) && !late_release[p] && (row[p] || entry[p]) ->
+        late_release[p] = true;
+        d_step { lose_reply(p) };
+        goto releasing
+    }
+#endif
+    fi;
+    atomic { end_release(p) }
 
 dead: /* the process is killed: its transactions roll back, and its leases and entries lapse */
     atomic { die(p); goto begin }
@@ -907,8 +1055,29 @@ active proctype network() {
 #endif
         fi;
         printf("%d executes late\n", p);
-        d_step { attempt(p); late[p] = false; answer[p] = NO_ANSWER; p = 0 }
+        d_step { reading = answer[p]; attempt(p); late[p] = false; answer[p] = reading; p = 0 }
     }
+#ifndef APART
+    :: atomic {
+        if
+        :: late_release[0] && reply[0] == 0 && may_draw(0) -> p = 0
+        :: late_release[1] && reply[1] == 0 && may_draw(1) -> p = 1
+#if N > 2
+        :: late_release[2] && reply[2] == 0 && may_draw(2) -> p = 2
+#endif
+        fi;
+        printf("%d releases late\n", p);
+        d_step {
+            reading = answer[p];
+            release(p, 0);
+            late_release[p] = false;
+            reply[p] = 0;
+            answer[p] = reading;
+            check_queues(key[p]);
+            p = 0
+        }
+    }
+#endif
     :: atomic {
         if
         :: message[0] != MESSAGE_NONE -> p = 0
@@ -1040,10 +1209,10 @@ active proctype forgetter() {
 }
 #endif
 
-/* Several requests in one transaction: _acquire_batch, batch.lua. Its reply is lost for all or for none. */
-#if KEYS > 1
-#define in_batch(p) (state[p] == FIRST && answer[p] == NO_ANSWER && look[p] == NO_LOOK)
-
+/*
+ * Several requests of a process in one transaction: _acquire_batch, batch.lua. Its reply is lost for all or for none.
+ * Those for one key queue behind each other. Those for several keys are granted free keys; the others go alone.
+ */
 inline attempt_in_batch(p) {
     used = false;
     for (i : 0 .. N - 1) {
@@ -1055,10 +1224,13 @@ inline attempt_in_batch(p) {
     fi
 }
 
+#ifndef APART
 active proctype batcher() {
+    byte p;
     do
+#if KEYS > 1
     :: atomic {
-        in_batch(0) && in_batch(1) && key[0] != key[1] ->
+        one_process && in_batch(0) && in_batch(1) && key[0] != key[1] ->
         d_step { attempt_in_batch(0) };
         if
         :: d_step { attempt_in_batch(1) };
@@ -1074,6 +1246,32 @@ active proctype batcher() {
 #endif
         fi
     }
+#else
+    :: atomic {
+        one_process && in_batch(0) && in_batch(1) ->
+#ifdef BATCH_OF_ONE_LOOK
+        d_step {
+            first_look(0);
+            first_look(1);
+            blocking = (look[0] == BLOCKED || answer[0] == REFUSED);
+            if
+            :: !blocking -> grant(0); grant(1)
+            :: else
+            fi
+        }
+#else
+        if
+        :: p = 1 /* the other order */
+        :: skip
+        fi;
+        d_step { attempt(p); attempt(other(p)); p = 0 }
+#endif
+        if
+        :: skip
+        :: answer[0] = REPLY_LOST; answer[1] = REPLY_LOST
+        fi
+    }
+#endif
     od
 }
 #endif
@@ -1085,6 +1283,14 @@ ltl served { [] (is_waiting(0) -> <> !is_waiting(0)) }
 init {
     byte p;
     atomic {
+        if
+#ifndef APART
+        :: one_process = true
+#endif
+#ifndef TOGETHER
+        :: one_process = false
+#endif
+        fi;
 #ifdef CLOCK_FENCES
         for (p : 0 .. KEYS - 1) {
             by_clock[p] = 1

@@ -35,6 +35,7 @@ class ProtocolModelTests {
             "TTL=1 ALL_TRY CLOCK_FENCES",
             "TTL=1 ALL_TRY SHARED",
             "TTL=1 ALL_TRY KEYS=2",
+            "TTL=1 ALL_WAIT WITHOUT_FAULTS TOGETHER",
             "LIVENESS WAITER_TTL=2 WITHOUT_FAULTS");
 
     /** A build has time for a few. */
@@ -84,10 +85,10 @@ class ProtocolModelTests {
     @ValueSource(
             strings = {
                 "TTL=1",
-                "TTL=2",
-                "TTL=1 COMMITS",
-                "TTL=1 CLOCK_FENCES",
-                "TTL=1 SHARED",
+                "TTL=2 APART",
+                "TTL=1 COMMITS APART",
+                "TTL=1 CLOCK_FENCES APART",
+                "TTL=1 SHARED APART",
                 "LIVENESS WAITER_TTL=2 ALL_WAIT",
                 "N=3 KEYS=2 TTL=1 ALL_TRY WITHOUT_FAULTS"
             })

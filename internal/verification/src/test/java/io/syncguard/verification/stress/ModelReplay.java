@@ -86,6 +86,10 @@ final class ModelReplay {
         leave(changes, !released.isEmpty() || !inserted.isEmpty());
         List<RowChange> handedOver = released.isEmpty() ? List.of() : inserted;
         boolean lapsed = changes.stream().anyMatch(is('L', "DELETE")) && released.size() < deletedLeases(changes);
+        if (!released.isEmpty()) {
+            // Requests that the release took along.
+            queue(changes);
+        }
         for (RowChange change : released) {
             int to = handedOver.isEmpty() ? NOBODY : row(handedOver.get(0)).slot;
             long ttl = handedOver.isEmpty() ? 0 : leaseLeft(handedOver.get(0).expiresAt());
@@ -103,15 +107,17 @@ final class ModelReplay {
             // Of a cleanup; or of a request that is refused all the same, because of an extension under way.
             changes.stream().filter(is('L', "DELETE")).forEach(change -> add(8, row(change).slot));
         }
-        entries(changes);
+        changes.stream()
+                .filter(is('E', "UPDATE"))
+                .forEach(change -> add(5, row(change).slot, entryLeft(change.expiresAt())));
+        if (released.isEmpty()) {
+            queue(changes);
+        }
         apply(changes);
         expect();
     }
 
-    private void entries(List<RowChange> changes) {
-        changes.stream()
-                .filter(is('E', "UPDATE"))
-                .forEach(change -> add(5, row(change).slot, entryLeft(change.expiresAt())));
+    private void queue(List<RowChange> changes) {
         for (RowChange change : changes.stream().filter(is('E', "INSERT")).toList()) {
             // A lapsed lease that is still there was locked by a transaction of the application.
             List<Row> pinned = rows.values().stream()

@@ -50,6 +50,43 @@ class PostgresReplayTests extends ReplayContract {
     }
 
     @Test
+    void requests_that_go_along_with_a_release_are_accepted(@TempDir Path directory) throws Exception {
+        List<RowChange> changes = List.of(
+                fence(1, "INSERT"),
+                exclusive(1, "INSERT", "first", 30_000),
+                fence(2, "UPDATE"),
+                entry(2, "INSERT", "second", 1),
+                entry(2, "DELETE", "second", 1),
+                exclusive(2, "DELETE", "first", 30_000),
+                exclusive(2, "INSERT", "second", 5000),
+                fence(3, "UPDATE"),
+                entry(3, "INSERT", "third", 2),
+                entry(3, "INSERT", "fourth", 3),
+                entry(3, "DELETE", "third", 2),
+                exclusive(3, "DELETE", "second", 5000),
+                exclusive(3, "INSERT", "third", 5000));
+
+        assertThat(replay(new ModelReplay(changes), directory)).contains("accepted: 3 transactions");
+    }
+
+    @Test
+    void a_lease_with_another_lock_id_is_another_lease() {
+        try (SingleConnectionDataSource database =
+                new SingleConnectionDataSource(PostgresServer.newDatabaseUrl(), true)) {
+            new PostgresSchema(database, PostgresTables.DEFAULT, FenceSource.COUNTER).initialize();
+            JdbcTemplate jdbc = new JdbcTemplate(database);
+            PostgresRowLog rows = new PostgresRowLog(jdbc);
+            jdbc.update("INSERT INTO syncguard_locks VALUES ('key', 'first', 1000, 0, '1', 'key', 'owner')");
+
+            jdbc.update("UPDATE syncguard_locks SET lock_id = 'second'");
+
+            assertThat(rows.ofBusiestKeys(1).get(0))
+                    .extracting(change -> change.operation() + " " + change.lockId())
+                    .containsExactly("INSERT first", "DELETE first", "INSERT second");
+        }
+    }
+
+    @Test
     void a_renewal_stands_before_the_transaction_that_waited_for_it() {
         String url = PostgresServer.newDatabaseUrl();
         SingleConnectionDataSource one = new SingleConnectionDataSource(url, true);
@@ -86,5 +123,13 @@ class PostgresReplayTests extends ReplayContract {
 
     private static RowChange lease(int transaction, long nowMillis, String operation, String lockId, long expiresAt) {
         return new RowChange(transaction, nowMillis, 'L', operation, "key", lockId, true, 0, expiresAt, 0);
+    }
+
+    private static RowChange exclusive(int transaction, String operation, String lockId, long expiresAt) {
+        return new RowChange(transaction, 0, 'L', operation, "key", lockId, false, 0, expiresAt, 0);
+    }
+
+    private static RowChange entry(int transaction, String operation, String lockId, long arrival) {
+        return new RowChange(transaction, 0, 'E', operation, "key", lockId, false, arrival, 5000, 0);
     }
 }

@@ -8,7 +8,8 @@ final class PostgresRowLog {
 
     /**
      * All rows of a key but those that are only extended or renewed change under its serialising row, so the sequence
-     * has them in their order. An extension has its row locked, which orders it and all other changes of that row.
+     * has them in their order. An extension has its row locked, which orders it and all other changes of that row. A
+     * row that gets another lock id counts as deleted and inserted.
      */
     private static final String TRIGGERS = """
             CREATE TABLE row_log (
@@ -16,15 +17,22 @@ final class PostgresRowLog {
                 shared BOOLEAN, arrival BIGINT, expires_at_ms BIGINT, fence BIGINT);
             CREATE FUNCTION log_row() RETURNS TRIGGER LANGUAGE plpgsql AS $function$
             DECLARE
-                v_row JSONB := to_jsonb(CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END);
+                v_old JSONB := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
+                v_new JSONB := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+                v_handed_over BOOLEAN := TG_OP = 'UPDATE' AND v_old->>'lock_id' <> v_new->>'lock_id';
             BEGIN
                 INSERT INTO row_log
                     (transaction, now_ms, kind, operation, key, lock_id, shared, arrival, expires_at_ms, fence)
-                VALUES (txid_current(), syncguard_locks_now(), TG_ARGV[0], TG_OP,
-                    coalesce(v_row->>'key', v_row->>'key_debug'), coalesce(v_row->>'lock_id', ''),
-                    coalesce((v_row->>'shared')::BOOLEAN, TG_TABLE_NAME = 'syncguard_locks_shared'),
-                    coalesce((v_row->>'arrival')::BIGINT, 0), coalesce((v_row->>'expires_at_ms')::BIGINT, 0),
-                    (v_row->>'fence')::BIGINT);
+                SELECT txid_current(), syncguard_locks_now(), TG_ARGV[0], c.operation,
+                    coalesce(c.line->>'key', c.line->>'key_debug'), coalesce(c.line->>'lock_id', ''),
+                    coalesce((c.line->>'shared')::BOOLEAN, TG_TABLE_NAME = 'syncguard_locks_shared'),
+                    coalesce((c.line->>'arrival')::BIGINT, 0), coalesce((c.line->>'expires_at_ms')::BIGINT, 0),
+                    (c.line->>'fence')::BIGINT
+                FROM (VALUES
+                    (1, CASE WHEN v_handed_over THEN 'DELETE' END, v_old),
+                    (2, CASE WHEN v_handed_over THEN 'INSERT' ELSE TG_OP END, coalesce(v_new, v_old))
+                ) AS c (number, operation, line)
+                WHERE c.operation IS NOT NULL ORDER BY c.number;
                 RETURN NULL;
             END
             $function$;
