@@ -47,7 +47,12 @@ final class Bench {
                 "syncguard.postgres.network-timeout=1m");
     }
 
-    /** The same with its locks in Redis. */
+    /** The same with the default network timeout, which also limits the time in which a call waits for the pool. */
+    static ConfigurableApplicationContext applicationWithDefaults(String url) {
+        return run(List.of(), EXCLUDE + REDIS, "spring.datasource.url=" + url);
+    }
+
+    /** The same as {@link #application} with its locks in Redis. */
     static ConfigurableApplicationContext redisApplication(String url, LockListener... listeners) {
         return run(
                 List.of(listeners),

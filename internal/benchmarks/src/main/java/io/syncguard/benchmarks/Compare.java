@@ -57,6 +57,7 @@ public final class Compare {
                 measurements.put("free", new FreeKeys());
                 measurements.put("refused", new RefusedTries());
                 measurements.put("hot", new HotKey());
+                measurements.put("crowd", new Crowd());
                 measurements.put("time", new HandOverTime());
                 measurements.put("waiting", new WaitingThreads());
                 measurements.put("shared", new SharedGrants());

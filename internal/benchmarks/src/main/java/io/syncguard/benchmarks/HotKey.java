@@ -6,38 +6,68 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
-/** Two processes contend for one key with an empty body: hand-overs per second, and those of bare notifications. */
+/**
+ * Threads contend for one key with an empty body, those of two processes and those of one: bodies and hand-overs per
+ * second. Two processes are compared with bare notifications, too.
+ */
 final class HotKey implements Measurement {
 
     private static final int THREADS_OF_EACH = 4;
+
+    private static final int THREADS_OF_ONE = 16;
 
     /** The result of one measurement, per second. */
     private record Found(double bodies, double toOthers, double across) {}
 
     @Override
     public void run(Arena arena) throws Exception {
-        TwoProcesses processes = arena.processes();
+        twoProcesses(arena, arena.processes());
+        oneProcess(arena, arena.processes());
+    }
+
+    private static void twoProcesses(Arena arena, TwoProcesses processes) throws Exception {
+        String title = "one hot key, 2 processes of " + THREADS_OF_EACH + " threads, empty body: ";
         Map<String, Callable<Found>> measurements = new LinkedHashMap<>();
         for (Peer peer : processes.peers()) {
-            measurements.put(peer.label(), () -> handOvers(processes, peer, arena.rounds()));
+            measurements.put(
+                    peer.label(),
+                    () -> found(
+                            processes.contend(
+                                    peer, THREADS_OF_EACH, arena.rounds().duration()),
+                            arena.rounds()));
         }
         for (Bare bare : processes.bare()) {
             measurements.put(bare.label(), () -> notifications(processes, bare, arena.rounds()));
         }
         Map<String, List<Found>> found = arena.rounds().interleave(measurements);
-        report(arena.report(), "bodies/s", found, Found::bodies);
-        report(arena.report(), "hand-overs/s to another thread", found, Found::toOthers);
-        report(arena.report(), "hand-overs/s to the other process", found, Found::across);
+        report(arena.report(), title + "bodies/s", found, Found::bodies);
+        report(arena.report(), title + "hand-overs/s to another thread", found, Found::toOthers);
+        report(arena.report(), title + "hand-overs/s to the other process", found, Found::across);
+    }
+
+    private static void oneProcess(Arena arena, TwoProcesses processes) throws Exception {
+        String title = "one hot key, 1 process of " + THREADS_OF_ONE + " threads, empty body: ";
+        Map<String, Callable<Found>> measurements = new LinkedHashMap<>();
+        for (Peer peer : processes.peers()) {
+            measurements.put(
+                    peer.label(),
+                    () -> found(
+                            processes.contendInOne(
+                                    peer, THREADS_OF_ONE, arena.rounds().duration()),
+                            arena.rounds()));
+        }
+        Map<String, List<Found>> found = arena.rounds().interleave(measurements);
+        report(arena.report(), title + "bodies/s", found, Found::bodies);
+        report(arena.report(), title + "hand-overs/s to another thread", found, Found::toOthers);
     }
 
     private static void report(
-            Report report, String what, Map<String, List<Found>> found, Function<Found, Double> figure) {
-        report.title("one hot key, 2 processes of 4 threads, empty body: " + what);
+            Report report, String title, Map<String, List<Found>> found, Function<Found, Double> figure) {
+        report.title(title);
         report.addWithRatios(Report.figures(found, figure));
     }
 
-    private static Found handOvers(TwoProcesses processes, Peer peer, Rounds rounds) {
-        HandOvers handOvers = processes.contend(peer, THREADS_OF_EACH, rounds.duration());
+    private static Found found(HandOvers handOvers, Rounds rounds) {
         double seconds = seconds(rounds);
         return new Found(handOvers.bodies() / seconds, handOvers.toOthers() / seconds, handOvers.across() / seconds);
     }

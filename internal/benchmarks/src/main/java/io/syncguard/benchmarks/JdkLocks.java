@@ -1,10 +1,12 @@
 package io.syncguard.benchmarks;
 
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
 /** A contender that gives out its locks as the {@link Lock}s of the JDK. */
-final class JdkLocks implements WaitingContender {
+final class JdkLocks implements PatientContender {
 
     private final Function<String, ? extends Lock> locks;
     private final Runnable closing;
@@ -29,6 +31,16 @@ final class JdkLocks implements WaitingContender {
         Lock lock = locks.apply(key);
         lock.lock();
         runAndUnlock(lock, body);
+    }
+
+    @Override
+    public boolean await(String key, Duration waitTime, Runnable body) throws InterruptedException {
+        Lock lock = locks.apply(key);
+        if (!lock.tryLock(waitTime.toMillis(), TimeUnit.MILLISECONDS)) {
+            return false;
+        }
+        runAndUnlock(lock, body);
+        return true;
     }
 
     @Override

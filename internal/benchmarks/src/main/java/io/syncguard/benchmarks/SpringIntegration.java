@@ -32,7 +32,7 @@ final class SpringIntegration {
     }
 
     /** @param settings what differs from the defaults */
-    static WaitingContender onPostgres(HikariDataSource pool, Consumer<JdbcLockRegistry> settings) {
+    static PatientContender onPostgres(HikariDataSource pool, Consumer<JdbcLockRegistry> settings) {
         DefaultLockRepository repository = new DefaultLockRepository(pool);
         repository.setTransactionManager(new JdbcTransactionManager(pool));
         repository.afterPropertiesSet();

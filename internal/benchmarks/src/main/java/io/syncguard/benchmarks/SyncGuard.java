@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** SyncGuard as an application gets it: the template, all properties at their defaults. */
-final class SyncGuard implements WaitingContender {
+final class SyncGuard implements PatientContender {
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
@@ -26,6 +26,11 @@ final class SyncGuard implements WaitingContender {
     @Override
     public void await(String key, Runnable body) {
         locks.execute(LockRequest.of(key).waitTime(LONG), lock -> run(body));
+    }
+
+    @Override
+    public boolean await(String key, Duration waitTime, Runnable body) {
+        return locks.tryExecuteWithoutResult(LockRequest.of(key).waitTime(waitTime), lock -> body.run());
     }
 
     /** A shared grant, to be closed. Its lease is long, so that there is no heartbeat before the close. */

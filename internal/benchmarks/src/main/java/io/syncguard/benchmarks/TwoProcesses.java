@@ -48,6 +48,11 @@ final class TwoProcesses implements AutoCloseable {
         return HandOvers.of(Body.parse(one.answer()), Body.parse(other.answer()));
     }
 
+    /** The same with the threads of one of them, while the other is at rest. */
+    HandOvers contendInOne(Peer peer, int threads, Duration duration) {
+        return HandOvers.of(Body.parse(one.ask("contend", peer, threads, duration.toMillis())), List.of());
+    }
+
     /** How long a notification and its echo took, in milliseconds, without pauses. */
     List<Double> callInARow(Bare bare, Duration duration) {
         return call(bare, duration, 0);

@@ -76,6 +76,13 @@ class CompareTests {
                 "refused tries: bytes of WAL per try; of the idle server in all",
                 Stream.concat(ON_POSTGRES.stream(), Stream.of("idle server")).toList());
         expected.putAll(hot(WHO_WAITS_ON_POSTGRES));
+        for (String crowd : List.of(
+                "served", "refused by their wait time", "refused by an exception", "seconds until all are through")) {
+            expected.put(
+                    "20 callers of one key at once, wait time 5 s, empty body: " + crowd,
+                    WHO_WAITS_ON_POSTGRES.subList(0, 3));
+        }
+        expected.putAll(time(WHO_WAITS_ON_POSTGRES));
         expected.put(
                 "threads of one process waiting for one key: round trips per hand-over",
                 List.of("2 waiting", "10 waiting", "100 waiting", "100 waiting / 2 waiting"));
@@ -95,6 +102,7 @@ class CompareTests {
         Map<String, List<String>> expected = new LinkedHashMap<>();
         expected.putAll(freeAndRefused(IN_REDIS));
         expected.putAll(hot(WHO_WAITS_IN_REDIS));
+        expected.putAll(time(WHO_WAITS_IN_REDIS));
 
         assertThat(lines(Store.REDIS)).containsExactlyEntriesOf(expected);
     }
@@ -103,9 +111,10 @@ class CompareTests {
     @EnumSource
     void everybody_has_done_something(Store store) {
         RUNS.get(store).tables().forEach((title, rows) -> {
-            // There may be no WAL, and the key may not change hands in such a short time. Processor time may be below
+            // There may be no WAL and no refusal, and the key may not change hands in such a short time. Processor time
+            // may be below
             // the unit of the system, or not available.
-            if (Stream.of("WAL", "hand-overs/s", "processor time").noneMatch(title::contains)) {
+            if (Stream.of("WAL", "hand-overs/s", "processor time", "refused by").noneMatch(title::contains)) {
                 assertThat(rows)
                         .as(title)
                         .allSatisfy(row -> assertThat(row.figures())
@@ -209,6 +218,16 @@ class CompareTests {
         expected.put(hotKey + "bodies/s", withRatios(whoWaits));
         expected.put(hotKey + "hand-overs/s to another thread", withRatios(whoWaits));
         expected.put(hotKey + "hand-overs/s to the other process", withRatios(whoWaits));
+        String inOneProcess = "one hot key, 1 process of 16 threads, empty body: ";
+        List<String> locks =
+                whoWaits.stream().filter(name -> !name.startsWith("bare")).toList();
+        expected.put(inOneProcess + "bodies/s", withRatios(locks));
+        expected.put(inOneProcess + "hand-overs/s to another thread", withRatios(locks));
+        return expected;
+    }
+
+    private static Map<String, List<String>> time(List<String> whoWaits) {
+        Map<String, List<String>> expected = new LinkedHashMap<>();
         List<String> thereAndBack = whoWaits.stream()
                 .map(name -> name.startsWith("bare") ? name + ", there and back" : name)
                 .toList();
