@@ -409,31 +409,6 @@ BEGIN
 END
 $function$;
 
--- The next fence of a key that has neither leases nor queue entries, like most keys that are acquired. Null for other
--- keys, and if the counter is at its end.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_if_free(p_key TEXT) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_fence BIGINT;
-BEGIN
-    -- Leases and queue of such a key begin with a grant, which changes the fence or creates the row, and _forget does
-    -- not delete the row while they are there. So an unchanged fence, or a row that this insert creates, proves that
-    -- the key is still free. The statement waits for a grant under way.
-    INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-    SELECT ${syncguard_locks}_fence_key(p_key), ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
-    WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-        AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-        AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-    ON CONFLICT (fence_key) DO UPDATE
-    SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-    WHERE c.fence < ${syncguard_locks}_last_fence() AND c.fence = (
-        SELECT s.fence FROM ${syncguard_fence_counters} s WHERE s.fence_key = ${syncguard_locks}_fence_key(p_key)
-    )
-    RETURNING c.fence INTO v_fence;
-    RETURN v_fence;
-END
-$function$;
-
 -- The next fence of a key, or 0 if the counter is at its end. Drawing it locks the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
@@ -546,7 +521,7 @@ DECLARE
     v_commits TEXT;
     "Blocked" RECORD;
 BEGIN
-    IF p_waiter IS NULL AND NOT p_queued THEN
+    IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
         -- Most refused tries end here: the key has a holder and no waiters. A row lock alone makes a commit write.
         SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
                l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
@@ -559,16 +534,11 @@ BEGIN
         END IF;
     END IF;
 
-    IF NOT p_queued AND p_shared THEN
-        v_fence := ${syncguard_locks}_fence_if_free(p_key);
-        IF v_fence IS NOT NULL THEN
-            v_answer.granted_fence := v_fence;
-            v_answer.granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_fence);
-            v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
-            RETURN v_answer;
-        END IF;
-    ELSIF NOT p_queued THEN
-        -- As _fence_if_free and _grant, in one statement.
+    IF NOT p_queued AND NOT p_shared THEN
+        -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key begin
+        -- with a grant, which changes the fence or creates the row, and _forget does not delete the row while they are
+        -- there. So an unchanged fence, or a row that this insert creates, proves that the key is still free. The
+        -- statement waits for a grant under way.
         WITH "Counter" AS (
             INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
             SELECT ${syncguard_locks}_fence_key(p_key),
@@ -595,7 +565,11 @@ BEGIN
         END IF;
     END IF;
 
-    IF p_waiter IS NULL AND NOT p_queued THEN
+    IF p_waiter IS NULL AND NOT p_queued AND (
+        NOT p_shared
+        OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+        OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND NOT w.shared)
+    ) THEN
         "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
         IF "Blocked".time_left_ms > 0 AND "Blocked".own_arrival IS NULL THEN
             v_answer.time_left_ms := "Blocked".time_left_ms;
@@ -607,13 +581,39 @@ BEGIN
     END IF;
 
     -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
-    PERFORM ${syncguard_locks}_lock_key(p_key);
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        PERFORM ${syncguard_locks}_lock_key(p_key);
+    END IF;
     IF p_queued THEN
         v_answer := ${syncguard_locks}_own_lease(p_key, p_shared, p_lock_id, p_ttl_ms);
         IF v_answer.granted_fence IS NOT NULL THEN
             RETURN v_answer;
         END IF;
-    ELSIF p_waiter IS NOT NULL THEN
+    ELSIF p_shared THEN
+        -- Most readers are granted here: the key has neither an exclusive lease nor a writer that waits.
+        WITH "Counter" AS (
+            UPDATE ${syncguard_fence_counters} c
+            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND NOT w.shared)
+            RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
+        )
+        INSERT INTO ${syncguard_locks}_shared AS s
+            (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT p_key, p_lock_id, c.now_ms + p_ttl_ms, c.now_ms, ${syncguard_locks}_fence_text(c.fence), p_key, p_owner
+        FROM "Counter" c
+        RETURNING s.fence::BIGINT, s.acquired_at_ms, s.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
+                  NULL::BOOLEAN, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer;
+        IF FOUND THEN
+            RETURN v_answer;
+        END IF;
+    END IF;
+    IF NOT p_queued AND p_waiter IS NOT NULL THEN
         -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
         -- only: it need not be durable.
         WITH "Held" AS MATERIALIZED (
@@ -730,7 +730,7 @@ BEGIN
         -- Two batches that insert the same counters in different orders could deadlock.
         ORDER BY r.key COLLATE pg_catalog."C", r.position
     ), "Locked" AS MATERIALIZED (
-        -- The proof of _fence_if_free: a row that is locked with the fence of the look belongs to a key that is still
+        -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
         -- free. A subquery for each key, because a join could read the whole table.
         SELECT k.*
         FROM "Look" k, LATERAL (
@@ -1109,23 +1109,17 @@ DECLARE
     v_arrival BIGINT;
     v_shared  BOOLEAN;
 BEGIN
+    v_key := ${syncguard_locks}_key_of(p_lock_id);
+    IF v_key IS NULL THEN
+        outcome := 'not_found';
+        RETURN;
+    END IF;
+
     -- The serialising row first: a request that has looked and is about to be granted or to queue would not see this
     -- release.
-    SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = (
-        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
-    )
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
     FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        v_key := ${syncguard_locks}_key_of(p_lock_id);
-        IF v_key IS NULL THEN
-            outcome := 'not_found';
-            RETURN;
-        END IF;
-        PERFORM 1 FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
-        FOR NO KEY UPDATE;
-    END IF;
 
     -- The lock id again, under the row lock: the key may have another holder by now, and a queue entry may have become
     -- a lease. The clock is read here, too: a lapsed lease may be about to be taken over.
@@ -1227,103 +1221,120 @@ END
 $function$;
 
 -- Releases a lease, and hands the key over to the first waiter if that one accepts a hand-over and no lease is left;
--- otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is that of _remove. A hand-over to
--- a waiter of p_channel is in the answer: the waiter's number and its grant. To another channel it is a message, because
--- that waiter does not know of its grant yet.
+-- otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is that of _remove.
 --
--- With p_commits, the message has a transaction of its own: a commit that notifies blocks all others that notify, and
--- must not wait for the disk. A procedure cannot commit inside a transaction of the client.
---
--- The arrays are requests for the same key that have no queue entries, or null. They queue before the release if the
--- lease is exclusive; queued says so.
+-- A hand-over to a waiter of p_channel is in the answer: its number, the fence, and the times of the grant and of its
+-- end. To another channel it is a message, because that waiter does not know of its grant yet. With p_commits, the
+-- message has a transaction of its own: a commit that notifies blocks all others that notify, and must not wait for the
+-- disk. A procedure cannot commit inside a transaction of the client.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
-    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
-    p_lock_ids TEXT[], p_shared BOOLEAN[], p_owners TEXT[],
-    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[],
-    p_waiter_ttl_ms BIGINT,
-    INOUT outcome TEXT, INOUT next_waiter BIGINT, INOUT next_fence BIGINT, INOUT next_at_ms BIGINT,
-    INOUT next_until_ms BIGINT, INOUT queued BOOLEAN
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_durable TEXT := pg_catalog.current_setting('synchronous_commit');
-    v_now     BIGINT;
-    "Removed" RECORD;
-    "Next"    RECORD;
+    -- As in _remove.
+    v_commits TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
+    v_key     TEXT;
+    v_first   BIGINT; -- the first waiter
+    v_channel TEXT;
+    v_secret  TEXT;
 BEGIN
-    IF p_lock_ids IS NOT NULL THEN
-        PERFORM 1 FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = (
-            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
-        )
-        FOR NO KEY UPDATE;
-        v_now := ${syncguard_locks}_now();
-        INSERT INTO ${syncguard_locks}_waiters
-            (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-        SELECT r.lock_id, l.key, v_now, r.shared, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, r.hand_over, p_channel,
-               r.waiter, r.owner, r.secret
-        FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_owners, p_waiters, p_secrets, p_hand_overs)
-            WITH ORDINALITY AS r (lock_id, shared, owner, waiter, secret, hand_over, position)
-        WHERE l.lock_id = p_lock_id AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-        ORDER BY r.position;
-        queued := FOUND;
+    -- Most releases. The rest is left to _remove, such as a lease that is extended at this moment.
+    SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = (
+        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
+    )
+    FOR NO KEY UPDATE;
+    IF FOUND THEN
+        DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
+            SELECT s.ctid FROM ${syncguard_locks} s
+            WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            FOR UPDATE SKIP LOCKED
+        ) RETURNING 'released', (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+        INTO outcome, v_first;
     END IF;
-
-    "Removed" := ${syncguard_locks}_remove(p_lock_id);
-    outcome := "Removed".outcome;
-    IF "Removed".first_waiter IS NULL THEN
+    IF NOT FOUND THEN
+        SELECT r.outcome, r.freed_key, r.first_waiter INTO outcome, v_key, v_first
+        FROM ${syncguard_locks}_remove(p_lock_id) r;
+    END IF;
+    IF v_first IS NULL THEN
         RETURN;
     END IF;
 
     -- A lapsed reader must not prevent the hand-over.
-    PERFORM ${syncguard_locks}_delete_lapsed("Removed".freed_key, false, true, ${syncguard_locks}_now())
-    WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = "Removed".freed_key);
+    PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, true, ${syncguard_locks}_now())
+    WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
 
     -- One statement, because all requests for the key wait for it.
     WITH "Entry" AS (
         -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
         -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
         DELETE FROM ${syncguard_locks}_waiters w
-        WHERE w.key = "Removed".freed_key AND w.arrival = "Removed".first_waiter
-            AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = "Removed".freed_key)
+        WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
         RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms, ${syncguard_locks}_now() AS granted_at_ms
     ), "Counter" AS (
         UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, e.granted_at_ms)
         FROM "Entry" e
-        WHERE c.fence_key = ${syncguard_locks}_fence_key("Removed".freed_key)
-            AND c.fence < ${syncguard_locks}_last_fence()
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
         RETURNING c.fence
     ), "Lease" AS (
         INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT "Removed".freed_key, e.lock_id, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
-               ${syncguard_locks}_fence_text(c.fence), "Removed".freed_key, e.owner
+        SELECT v_key, e.lock_id, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
+               ${syncguard_locks}_fence_text(c.fence), v_key, e.owner
         FROM "Entry" e, "Counter" c
         RETURNING acquired_at_ms, expires_at_ms
     )
-    SELECT e.channel, e.waiter, e.secret, c.fence, l.acquired_at_ms, l.expires_at_ms
-    INTO "Next"
+    SELECT e.channel, e.secret, ARRAY[e.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms]
+    INTO v_channel, v_secret, handed_over
     FROM "Entry" e, "Counter" c, "Lease" l;
     IF NOT FOUND THEN
-        PERFORM ${syncguard_locks}_wake_next("Removed".freed_key);
+        PERFORM ${syncguard_locks}_wake_next(v_key);
         RETURN;
     END IF;
 
     -- A grant is durable before it is reported.
-    v_durable := pg_catalog.set_config('synchronous_commit', v_durable, true);
-    IF "Next".channel = p_channel THEN
-        next_waiter := "Next".waiter;
-        next_fence := "Next".fence;
-        next_at_ms := "Next".acquired_at_ms;
-        next_until_ms := "Next".expires_at_ms;
+    v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+    IF v_channel = p_channel THEN
         RETURN;
     END IF;
     IF p_commits THEN
         COMMIT;
-        v_durable := pg_catalog.set_config('synchronous_commit', 'off', true);
+        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
     END IF;
-    PERFORM pg_catalog.pg_notify("Next".channel, pg_catalog.concat_ws(
-        ' ', "Next".waiter, "Next".secret, "Next".fence, "Next".acquired_at_ms, "Next".expires_at_ms));
+    PERFORM pg_catalog.pg_notify(v_channel, pg_catalog.concat_ws(
+        ' ', handed_over[1], v_secret, handed_over[2], handed_over[3], handed_over[4]));
+    handed_over := NULL;
+END
+$procedure$;
+
+-- Releases a lease as _hand_over does. Before that, requests for its key that have no queue entry enter the queue, if
+-- the lease is exclusive and live; queued says so.
+CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
+    p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_owners TEXT[], p_waiters BIGINT[], p_secrets TEXT[],
+    p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
+    INOUT outcome TEXT, INOUT handed_over BIGINT[], INOUT queued BOOLEAN
+)
+LANGUAGE plpgsql AS $procedure$
+DECLARE
+    v_now BIGINT;
+BEGIN
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+    v_now := ${syncguard_locks}_now();
+    INSERT INTO ${syncguard_locks}_waiters
+        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+    SELECT r.lock_id, p_key, v_now, r.shared, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, r.hand_over, p_channel,
+           r.waiter, r.owner, r.secret
+    FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_owners, p_waiters, p_secrets, p_hand_overs)
+        WITH ORDINALITY AS r (lock_id, shared, owner, waiter, secret, hand_over, position)
+    WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    ORDER BY r.position;
+    queued := FOUND;
+    CALL ${syncguard_locks}_hand_over(p_lock_id, p_channel, p_commits, outcome, handed_over);
 END
 $procedure$;
 
