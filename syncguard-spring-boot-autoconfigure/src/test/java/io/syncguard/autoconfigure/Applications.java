@@ -3,12 +3,12 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.StreamSupport;
 import org.awaitility.Awaitility;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
@@ -43,14 +43,14 @@ final class Applications {
     /** The same application with Flyway. */
     static ApplicationContextRunner withFlyway(ApplicationContextRunner application) {
         return application
-                .withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(FlywayAutoConfiguration.class))
                 .withPropertyValues("spring.flyway.locations=classpath:db/orders");
     }
 
     /** An application without any database. */
     static ApplicationContextRunner withoutDatabase() {
         return new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         DataSourceAutoConfiguration.class,
                         DataSourceTransactionManagerAutoConfiguration.class,
                         JdbcTemplateAutoConfiguration.class,
@@ -87,9 +87,9 @@ final class Applications {
     }
 
     /** The auto-configurations that the library registers, without those of the support for Spring Boot 3. */
-    static AutoConfigurations ours() {
+    static SortedAutoConfigurations ours() {
         ClassLoader classLoader = Applications.class.getClassLoader();
-        return AutoConfigurations.of(StreamSupport.stream(
+        return SortedAutoConfigurations.of(StreamSupport.stream(
                         ImportCandidates.load(AutoConfiguration.class, classLoader)
                                 .spliterator(),
                         false)
