@@ -50,15 +50,7 @@ final class Applications {
     /** An application without any database. */
     static ApplicationContextRunner withoutDatabase() {
         return new ApplicationContextRunner()
-                .withConfiguration(SortedAutoConfigurations.of(
-                        DataSourceAutoConfiguration.class,
-                        DataSourceTransactionManagerAutoConfiguration.class,
-                        JdbcTemplateAutoConfiguration.class,
-                        TransactionAutoConfiguration.class,
-                        TransactionManagerCustomizationAutoConfiguration.class,
-                        AopAutoConfiguration.class,
-                        TaskExecutionAutoConfiguration.class,
-                        TaskSchedulingAutoConfiguration.class))
+                .withConfiguration(ofBoot())
                 .withConfiguration(ours())
                 // Boot would make a database of its own, with the H2 of the tests.
                 .withPropertyValues("spring.datasource.embedded-database-connection=none")
@@ -84,6 +76,19 @@ final class Applications {
                         == 1);
         held.release();
         waiter.join().release();
+    }
+
+    /** The auto-configurations of Boot that most applications with locks have. */
+    static SortedAutoConfigurations ofBoot() {
+        return SortedAutoConfigurations.of(
+                DataSourceAutoConfiguration.class,
+                DataSourceTransactionManagerAutoConfiguration.class,
+                JdbcTemplateAutoConfiguration.class,
+                TransactionAutoConfiguration.class,
+                TransactionManagerCustomizationAutoConfiguration.class,
+                AopAutoConfiguration.class,
+                TaskExecutionAutoConfiguration.class,
+                TaskSchedulingAutoConfiguration.class);
     }
 
     /** The auto-configurations that the library registers, without those of the support for Spring Boot 3. */
