@@ -13,6 +13,7 @@ import io.syncguard.OnContention;
 import io.syncguard.autoconfigure.SyncGuardDisabledAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardReactiveAutoConfiguration;
 import io.syncguard.reactive.ReactiveLockTemplate;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +25,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -45,7 +45,7 @@ class DistributedLockReactiveTests {
 
     private final ApplicationContextRunner runner = application
             .with(Payments.class, InnerInterceptor.class)
-            .withConfiguration(AutoConfigurations.of(SyncGuardReactiveAutoConfiguration.class));
+            .withConfiguration(SortedAutoConfigurations.of(SyncGuardReactiveAutoConfiguration.class));
 
     @Test
     void nothing_happens_before_the_subscription() {
@@ -265,7 +265,7 @@ class DistributedLockReactiveTests {
 
     @Test
     void without_locks_the_template_runs_the_body_alone() {
-        runner.withConfiguration(AutoConfigurations.of(SyncGuardDisabledAutoConfiguration.class))
+        runner.withConfiguration(SortedAutoConfigurations.of(SyncGuardDisabledAutoConfiguration.class))
                 .withPropertyValues("syncguard.enabled=false")
                 .run(context -> {
                     ReactiveLockTemplate locks = context.getBean(ReactiveLockTemplate.class);

@@ -7,12 +7,12 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.OnContention;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -61,7 +61,7 @@ class DistributedLockScheduledTests {
     void the_executor_and_the_scheduler_of_boot_are_still_there() {
         application
                 .with(Tasks.class)
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
                 .run(context -> {
                     assertThat(context).hasBean("applicationTaskExecutor").hasBean("taskScheduler");
@@ -72,7 +72,7 @@ class DistributedLockScheduledTests {
     private ApplicationContextRunner scheduling() {
         return application
                 .with(Tasks.class)
-                .withConfiguration(AutoConfigurations.of(TaskSchedulingAutoConfiguration.class));
+                .withConfiguration(SortedAutoConfigurations.of(TaskSchedulingAutoConfiguration.class));
     }
 
     @Configuration(proxyBeanMethods = false)

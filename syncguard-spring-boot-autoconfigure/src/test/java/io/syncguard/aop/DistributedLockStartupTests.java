@@ -8,6 +8,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.net.URL;
@@ -30,7 +31,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
@@ -171,7 +171,7 @@ class DistributedLockStartupTests {
     void a_missing_placeholder_is_refused() {
         application
                 .with(NameFromProperty.class)
-                .withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class))
                 .run(context ->
                         assertMessage(context.getStartupFailure(), "NameFromProperty.run", "'name'", "lock.name"));
     }

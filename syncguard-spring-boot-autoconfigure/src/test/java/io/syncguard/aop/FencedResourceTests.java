@@ -12,6 +12,7 @@ import io.syncguard.LockMode;
 import io.syncguard.StaleFenceException;
 import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
 import io.syncguard.fencing.FenceGuard;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -222,7 +222,7 @@ class FencedResourceTests {
     private ApplicationContextRunner runner(Class<?>... configurations) {
         return application
                 .with(configurations)
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         DataSourceAutoConfiguration.class,
                         DataSourceTransactionManagerAutoConfiguration.class,
                         TransactionAutoConfiguration.class,

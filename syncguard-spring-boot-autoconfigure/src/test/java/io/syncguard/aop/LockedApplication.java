@@ -9,12 +9,12 @@ import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -43,7 +43,8 @@ final class LockedApplication implements AfterEachCallback {
     /** An application with these configurations. Each context that it runs is one process. */
     ApplicationContextRunner with(Class<?>... configurations) {
         return new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
+                .withConfiguration(
+                        SortedAutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
                 .withBean(LockBackend.class, () -> new InMemoryLockBackend(store))
                 .withPropertyValues("syncguard.wait-time=50ms", "syncguard.shutdown-timeout=0s")
                 .withUserConfiguration(configurations);

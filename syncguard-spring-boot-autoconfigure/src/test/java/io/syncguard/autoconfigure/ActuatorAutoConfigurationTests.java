@@ -10,6 +10,7 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.info.Info;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
@@ -33,7 +33,7 @@ import org.springframework.context.ApplicationContext;
 class ActuatorAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
+            .withConfiguration(SortedAutoConfigurations.of(
                     AopAutoConfiguration.class,
                     SyncGuardAutoConfiguration.class,
                     SyncGuardEndpointAutoConfiguration.class,
@@ -81,7 +81,7 @@ class ActuatorAutoConfigurationTests {
 
     @Test
     void elections_are_shown() {
-        runner.withConfiguration(AutoConfigurations.of(SyncGuardLeaderAutoConfiguration.class))
+        runner.withConfiguration(SortedAutoConfigurations.of(SyncGuardLeaderAutoConfiguration.class))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=syncguard",
                         "syncguard.leader.elections.settlement.auto-startup=false")
@@ -203,7 +203,7 @@ class ActuatorAutoConfigurationTests {
 
     private static List<String> warningsOf(AbstractApplicationContextRunner<?, ?, ?> runner, String... properties) {
         try (CapturedLog log = new CapturedLog()) {
-            runner.withConfiguration(AutoConfigurations.of(
+            runner.withConfiguration(SortedAutoConfigurations.of(
                             AopAutoConfiguration.class,
                             EndpointAutoConfiguration.class,
                             SyncGuardAutoConfiguration.class,

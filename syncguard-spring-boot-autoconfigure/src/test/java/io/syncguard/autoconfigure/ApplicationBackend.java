@@ -135,6 +135,7 @@ public final class ApplicationBackend {
     }
 
     private static LockBackend on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {
+        pools.started();
         return new PostgresLockBackend(
                 pools.operations(),
                 pools.engine(),

@@ -3,12 +3,12 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.StreamSupport;
 import org.awaitility.Awaitility;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
@@ -43,22 +43,14 @@ final class Applications {
     /** The same application with Flyway. */
     static ApplicationContextRunner withFlyway(ApplicationContextRunner application) {
         return application
-                .withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(FlywayAutoConfiguration.class))
                 .withPropertyValues("spring.flyway.locations=classpath:db/orders");
     }
 
     /** An application without any database. */
     static ApplicationContextRunner withoutDatabase() {
         return new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        DataSourceAutoConfiguration.class,
-                        DataSourceTransactionManagerAutoConfiguration.class,
-                        JdbcTemplateAutoConfiguration.class,
-                        TransactionAutoConfiguration.class,
-                        TransactionManagerCustomizationAutoConfiguration.class,
-                        AopAutoConfiguration.class,
-                        TaskExecutionAutoConfiguration.class,
-                        TaskSchedulingAutoConfiguration.class))
+                .withConfiguration(ofBoot())
                 .withConfiguration(ours())
                 // Boot would make a database of its own, with the H2 of the tests.
                 .withPropertyValues("spring.datasource.embedded-database-connection=none")
@@ -86,10 +78,23 @@ final class Applications {
         waiter.join().release();
     }
 
+    /** The auto-configurations of Boot that most applications with locks have. */
+    static SortedAutoConfigurations ofBoot() {
+        return SortedAutoConfigurations.of(
+                DataSourceAutoConfiguration.class,
+                DataSourceTransactionManagerAutoConfiguration.class,
+                JdbcTemplateAutoConfiguration.class,
+                TransactionAutoConfiguration.class,
+                TransactionManagerCustomizationAutoConfiguration.class,
+                AopAutoConfiguration.class,
+                TaskExecutionAutoConfiguration.class,
+                TaskSchedulingAutoConfiguration.class);
+    }
+
     /** The auto-configurations that the library registers, without those of the support for Spring Boot 3. */
-    static AutoConfigurations ours() {
+    static SortedAutoConfigurations ours() {
         ClassLoader classLoader = Applications.class.getClassLoader();
-        return AutoConfigurations.of(StreamSupport.stream(
+        return SortedAutoConfigurations.of(StreamSupport.stream(
                         ImportCandidates.load(AutoConfiguration.class, classLoader)
                                 .spliterator(),
                         false)

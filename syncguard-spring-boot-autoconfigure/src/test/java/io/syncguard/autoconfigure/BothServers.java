@@ -1,9 +1,9 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.ArrayList;
 import java.util.List;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -37,7 +37,7 @@ final class BothServers implements AutoCloseable {
     /** An application with another Redis. */
     ApplicationContextRunner on(String redisUrl) {
         return Applications.on(database.url())
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues(
                         "spring.data.redis.url=" + redisUrl,
                         "syncguard.redis.key-prefix=" + prefix + ":",

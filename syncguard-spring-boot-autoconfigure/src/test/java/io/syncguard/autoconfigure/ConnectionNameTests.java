@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -19,7 +20,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -133,7 +133,7 @@ class ConnectionNameTests {
 
     private static ApplicationContextRunner redis() {
         return Applications.withoutBoot()
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues(
                         "spring.data.redis.url=" + RedisServer.url(),
                         "syncguard.redis.key-prefix=" + RedisServer.newPrefix() + ":");

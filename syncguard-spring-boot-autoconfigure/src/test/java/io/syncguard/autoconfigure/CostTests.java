@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
@@ -33,7 +34,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -91,8 +91,8 @@ class CostTests {
             @Override
             ApplicationContextRunner application() {
                 return Applications.withoutBoot()
-                        .withConfiguration(
-                                AutoConfigurations.of(DataRedisAutoConfiguration.class, AopAutoConfiguration.class))
+                        .withConfiguration(SortedAutoConfigurations.of(
+                                DataRedisAutoConfiguration.class, AopAutoConfiguration.class))
                         .withPropertyValues(
                                 "spring.data.redis.url=" + RedisServer.url(),
                                 "syncguard.redis.key-prefix=" + RedisServer.newPrefix() + ":");

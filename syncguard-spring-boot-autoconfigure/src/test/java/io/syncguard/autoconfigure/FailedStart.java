@@ -3,19 +3,30 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.annotation.Configurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DeferredImportSelector;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.core.type.AnnotationMetadata;
 
 /** Starts an application that fails, and compares what a person reads with {@link GoldenMessages}. */
 final class FailedStart {
@@ -117,6 +128,32 @@ final class FailedStart {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @Import(AutoConfigurationsOfLocks.class)
     static class Application {}
+
+    /** Those of an application with locks. Those of all libraries of the tests would take most of the time. */
+    private static final class AutoConfigurationsOfLocks implements DeferredImportSelector, EnvironmentAware {
+
+        private String excluded = "";
+
+        @Override
+        public void setEnvironment(Environment environment) {
+            excluded = environment.getProperty("spring.autoconfigure.exclude", "");
+        }
+
+        @Override
+        public String[] selectImports(AnnotationMetadata metadata) {
+            return Stream.of(Configurations.getClasses(
+                            Applications.ofBoot(),
+                            Applications.ours(),
+                            SortedAutoConfigurations.of(
+                                    DataRedisAutoConfiguration.class,
+                                    FlywayAutoConfiguration.class,
+                                    LiquibaseAutoConfiguration.class,
+                                    PropertyPlaceholderAutoConfiguration.class)))
+                    .map(Class::getName)
+                    .filter(name -> !excluded.contains(name))
+                    .toArray(String[]::new);
+        }
+    }
 }

@@ -15,6 +15,7 @@ import io.syncguard.leader.LeaderMember;
 import io.syncguard.leader.LeaderRevocation;
 import io.syncguard.leader.LeaderRevokedEvent;
 import io.syncguard.leader.LeaderSettings;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
@@ -191,7 +191,7 @@ class LeaderAutoConfigurationTests {
     @Test
     void meters_show_who_leads_and_count_the_changes() {
         runner("auto-startup=true")
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         MetricsAutoConfiguration.class,
                         CompositeMeterRegistryAutoConfiguration.class,
                         SimpleMetricsExportAutoConfiguration.class))

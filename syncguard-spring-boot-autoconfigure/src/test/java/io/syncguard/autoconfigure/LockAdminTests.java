@@ -15,12 +15,12 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -31,7 +31,7 @@ class LockAdminTests {
     private static final LockRequest ORDER = LockRequest.of("order:42");
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(SyncGuardAutoConfiguration.class))
+            .withConfiguration(SortedAutoConfigurations.of(SyncGuardAutoConfiguration.class))
             .withBean(LockBackend.class, InMemoryLockBackend::new)
             .withPropertyValues("syncguard.shutdown-timeout=0s");
 
@@ -111,7 +111,7 @@ class LockAdminTests {
     @ValueSource(booleans = {false, true})
     void without_locks_there_is_nothing_to_see(boolean ownManager) {
         ApplicationContextRunner disabled = new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(SyncGuardDisabledAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(SyncGuardDisabledAutoConfiguration.class))
                 .withPropertyValues("syncguard.enabled=false");
         (ownManager ? disabled.withBean(LockManager.class, LockManager::withoutLocks) : disabled).run(application -> {
             application.getBean(LockManager.class).acquire(ORDER);

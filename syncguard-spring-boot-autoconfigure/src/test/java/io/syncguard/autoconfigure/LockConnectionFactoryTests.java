@@ -10,6 +10,7 @@ import io.syncguard.embedded.OwnRedis;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -25,7 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -77,7 +77,7 @@ class LockConnectionFactoryTests {
     @Test
     void a_marked_connection_factory_keeps_the_locks_and_boots_own_stays() {
         application()
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues("spring.data.redis.url=" + orders.url())
                 .withUserConfiguration(Marked.class)
                 .run(application -> {

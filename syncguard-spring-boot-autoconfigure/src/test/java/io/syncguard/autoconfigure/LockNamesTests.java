@@ -12,6 +12,7 @@ import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -27,7 +28,6 @@ import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -56,7 +56,8 @@ class LockNamesTests {
             "syncguard.locks.oder.ttl is set, but no @DistributedLock has the name 'oder'";
 
     private final ApplicationContextRunner locks = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
+            .withConfiguration(
+                    SortedAutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
             .withBean(LockBackend.class, () -> new InMemoryLockBackend(new InMemoryStore()));
 
     private final CapturedLog log = new CapturedLog();

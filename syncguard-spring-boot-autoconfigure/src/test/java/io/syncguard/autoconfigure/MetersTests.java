@@ -16,6 +16,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.micrometer.LockMeters;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -25,7 +26,6 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
@@ -289,7 +289,7 @@ class MetersTests {
     private static ApplicationContextRunner runner() {
         return Applications.on(database.url())
                 .withPropertyValues("syncguard.shutdown-timeout=100ms")
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         MetricsAutoConfiguration.class,
                         CompositeMeterRegistryAutoConfiguration.class,
                         SimpleMetricsExportAutoConfiguration.class));

@@ -6,6 +6,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import io.syncguard.testing.UsualBuild;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -15,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
 import org.springframework.boot.flyway.autoconfigure.FlywayMigrationStrategy;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -85,7 +85,7 @@ class MigrationHistoryTests {
 
         new ApplicationContextRunner()
                 .withConfiguration(
-                        AutoConfigurations.of(DataSourceAutoConfiguration.class, FlywayAutoConfiguration.class))
+                        SortedAutoConfigurations.of(DataSourceAutoConfiguration.class, FlywayAutoConfiguration.class))
                 .withPropertyValues("spring.datasource.url=" + database.url())
                 .withPropertyValues("spring.flyway.locations=classpath:db/orders")
                 .run(without -> assertThat(without).hasNotFailed());

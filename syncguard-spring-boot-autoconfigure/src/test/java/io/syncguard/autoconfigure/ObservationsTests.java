@@ -29,6 +29,7 @@ import io.syncguard.core.LockObserver;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
 import io.syncguard.micrometer.LockObservations;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
@@ -137,7 +137,8 @@ class ObservationsTests {
     void meters_are_the_same_with_and_without_observations_and_count_once() {
         Set<String> without = Set.copyOf(metersOf(metered()));
 
-        assertThat(metersOf(metered().withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))))
+        assertThat(metersOf(
+                        metered().withConfiguration(SortedAutoConfigurations.of(ObservationAutoConfiguration.class))))
                 .containsExactlyInAnyOrderElementsOf(without);
         assertThat(metersOf(traced())).containsExactlyInAnyOrderElementsOf(without);
         assertThat(metersOf(traced().withPropertyValues("management.observations.enable.syncguard=false")))
@@ -241,7 +242,7 @@ class ObservationsTests {
 
     private static ApplicationContextRunner metered() {
         return Applications.on(database.url())
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         MetricsAutoConfiguration.class,
                         CompositeMeterRegistryAutoConfiguration.class,
                         SimpleMetricsExportAutoConfiguration.class));
@@ -249,7 +250,7 @@ class ObservationsTests {
 
     private static ApplicationContextRunner traced() {
         return metered()
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         ObservationAutoConfiguration.class, MicrometerTracingAutoConfiguration.class))
                 .withUserConfiguration(Tracing.class);
     }

@@ -11,6 +11,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.SortedAutoConfigurations;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -74,7 +74,7 @@ class OpenInViewTests {
     private static final LocalContainerEntityManagerFactoryBean FACTORY = new LocalContainerEntityManagerFactoryBean();
 
     private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
+            .withConfiguration(SortedAutoConfigurations.of(
                     SyncGuardAutoConfiguration.class, SyncGuardWebAutoConfiguration.class, AopAutoConfiguration.class))
             .withBean(LockBackend.class, InMemoryLockBackend::new)
             .withPropertyValues("syncguard.wait-time=30s");

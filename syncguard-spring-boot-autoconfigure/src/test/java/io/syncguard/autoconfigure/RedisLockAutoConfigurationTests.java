@@ -19,6 +19,7 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -32,7 +33,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.MapPropertySource;
@@ -126,7 +126,7 @@ class RedisLockAutoConfigurationTests {
     @Test
     void the_start_fails_with_a_static_configuration_of_master_and_replicas() {
         Applications.withoutBoot()
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
                 .run(application -> assertThat(application)
                         .getFailure()
@@ -254,7 +254,7 @@ class RedisLockAutoConfigurationTests {
 
     private static ApplicationContextRunner onBoth() {
         return Applications.on(TestDatabase.withSchema().url())
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues("spring.data.redis.url=" + RedisServer.url());
     }
 
@@ -264,7 +264,7 @@ class RedisLockAutoConfigurationTests {
 
     private static ApplicationContextRunner on(String url) {
         return Applications.withoutBoot()
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues("spring.data.redis.url=" + url);
     }
 }

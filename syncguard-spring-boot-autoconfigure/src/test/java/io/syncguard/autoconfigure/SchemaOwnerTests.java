@@ -6,6 +6,7 @@ import static org.mockito.Mockito.mock;
 import io.syncguard.LockManager;
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import io.syncguard.testing.UsualBuild;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
 import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -272,7 +272,7 @@ class SchemaOwnerTests {
     }
 
     private static ApplicationContextRunner liquibase(ApplicationContextRunner application) {
-        return application.withConfiguration(AutoConfigurations.of(LiquibaseAutoConfiguration.class));
+        return application.withConfiguration(SortedAutoConfigurations.of(LiquibaseAutoConfiguration.class));
     }
 
     private static Flyway migrated(DataSource dataSource, String location) {

@@ -6,13 +6,13 @@ import io.syncguard.DistributedLock;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.StandardEnvironment;
@@ -22,7 +22,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 class UnitlessTimeTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
+            .withConfiguration(SortedAutoConfigurations.of(
                     PropertyPlaceholderAutoConfiguration.class,
                     SyncGuardAutoConfiguration.class,
                     SyncGuardLeaderAutoConfiguration.class))

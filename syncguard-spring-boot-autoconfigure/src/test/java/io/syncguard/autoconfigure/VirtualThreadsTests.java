@@ -6,6 +6,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.RedisServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,7 +24,6 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
@@ -44,7 +44,7 @@ class VirtualThreadsTests {
         return Stream.of(
                 Applications.on(PostgresServer.newDatabaseUrl()),
                 Applications.withoutBoot()
-                        .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                        .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
                         .withPropertyValues(
                                 "syncguard.backend=redis",
                                 "syncguard.redis.key-prefix=" + RedisServer.newPrefix(),

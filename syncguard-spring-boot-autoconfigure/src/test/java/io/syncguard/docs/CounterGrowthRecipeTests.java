@@ -16,6 +16,7 @@ import io.syncguard.autoconfigure.RedisLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.FenceSettings;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,7 +31,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -125,7 +125,7 @@ class CounterGrowthRecipeTests {
     void counters_in_redis_are_found_without_keys() {
         try (OwnRedis redis = new OwnRedis()) {
             new ApplicationContextRunner()
-                    .withConfiguration(AutoConfigurations.of(
+                    .withConfiguration(SortedAutoConfigurations.of(
                             AopAutoConfiguration.class,
                             DataRedisAutoConfiguration.class,
                             RedisLockAutoConfiguration.class,

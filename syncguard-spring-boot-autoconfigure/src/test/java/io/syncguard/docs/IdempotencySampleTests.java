@@ -11,6 +11,7 @@ import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
 import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -126,7 +126,7 @@ class IdempotencySampleTests {
 
     private void run(Calls calls) {
         new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         AopAutoConfiguration.class,
                         DataSourceAutoConfiguration.class,
                         DataSourceTransactionManagerAutoConfiguration.class,

@@ -10,7 +10,7 @@ import io.syncguard.autoconfigure.SyncGuardMetricsAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardShedLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
 import io.syncguard.testing.PostgresServer;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
+import io.syncguard.testing.SortedAutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -35,7 +35,7 @@ final class RecipeInstances {
     RecipeInstances(Class<?> configuration, String schema, String... properties) {
         database.execute(schema);
         this.application = new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         AopAutoConfiguration.class,
                         DataSourceAutoConfiguration.class,
                         DataSourceTransactionManagerAutoConfiguration.class,

@@ -5,7 +5,7 @@ import io.syncguard.autoconfigure.SyncGuardLeaderAutoConfiguration;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
+import io.syncguard.testing.SortedAutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -19,7 +19,7 @@ final class LeaderApplication {
 
     ApplicationContextRunner with(Class<?>... configurations) {
         return new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
+                .withConfiguration(SortedAutoConfigurations.of(
                         SyncGuardAutoConfiguration.class,
                         SyncGuardLeaderAutoConfiguration.class,
                         AopAutoConfiguration.class))

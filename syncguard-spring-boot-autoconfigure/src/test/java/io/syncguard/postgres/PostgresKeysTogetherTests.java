@@ -15,6 +15,7 @@ import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.SortedAutoConfigurations;
 import io.syncguard.testing.StatementCounter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +28,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -46,7 +46,8 @@ class PostgresKeysTogetherTests {
     private final StatementCounter engine = new StatementCounter(pool, statement -> {});
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
+            .withConfiguration(
+                    SortedAutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
             .withPropertyValues("syncguard.shutdown-timeout=0s", "syncguard.aop.max-keys=1000")
             .withUserConfiguration(Several.class);
 

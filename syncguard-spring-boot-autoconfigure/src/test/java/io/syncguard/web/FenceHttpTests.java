@@ -10,6 +10,7 @@ import io.syncguard.StaleFenceException;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.testing.FencingApplications;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -212,11 +212,11 @@ class FenceHttpTests {
     @Test
     void neither_locks_nor_a_database_nor_spring_mvc_are_needed() {
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(SyncGuardWebAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(SyncGuardWebAutoConfiguration.class))
                 .withClassLoader(new FilteredClassLoader("org.springframework.web.servlet", "org.springframework.jdbc"))
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(FenceHeaderInterceptor.class));
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(SyncGuardWebAutoConfiguration.class))
+                .withConfiguration(SortedAutoConfigurations.of(SyncGuardWebAutoConfiguration.class))
                 .withClassLoader(new FilteredClassLoader("org.springframework.web", "org.springframework.http"))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("syncGuardFenceHeaderInterceptor"));
     }

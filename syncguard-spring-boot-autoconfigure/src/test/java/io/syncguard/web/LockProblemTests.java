@@ -21,6 +21,7 @@ import io.syncguard.core.InterceptedBackend;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.SortedAutoConfigurations;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -37,7 +38,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -72,8 +72,8 @@ import reactor.netty.http.server.HttpServer;
 @Timeout(60)
 class LockProblemTests {
 
-    private static final AutoConfigurations CONFIGURATIONS =
-            AutoConfigurations.of(SyncGuardAutoConfiguration.class, SyncGuardWebAutoConfiguration.class);
+    private static final SortedAutoConfigurations CONFIGURATIONS =
+            SortedAutoConfigurations.of(SyncGuardAutoConfiguration.class, SyncGuardWebAutoConfiguration.class);
 
     private static final HttpClient http = HttpClient.newHttpClient();
 

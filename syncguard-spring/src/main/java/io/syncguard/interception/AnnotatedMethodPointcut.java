@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ClassFilter;
@@ -24,6 +25,7 @@ import org.springframework.context.expression.AnnotatedElementKey;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -103,7 +105,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
 
     @Override
     public boolean matches(Class<?> type) {
-        if (!AnnotationUtils.isCandidateClass(type, annotation)) {
+        if (!isAnywhereIn(type)) {
             return false;
         }
         check(type);
@@ -171,6 +173,20 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
                             beanClass, "Make it neither private nor static nor final", "open before the method"),
                     "Move the annotation to the method that calls it");
         }
+    }
+
+    /** Most beans have the annotation nowhere. To see that is much faster than to look for it at each method. */
+    private boolean isAnywhereIn(@Nullable Class<?> type) {
+        return type != null
+                && AnnotationUtils.isCandidateClass(type, annotation)
+                && (isDirectlyOn(type)
+                        || Stream.of(ReflectionUtils.getDeclaredMethods(type)).anyMatch(this::isDirectlyOn)
+                        || isAnywhereIn(type.getSuperclass())
+                        || Stream.of(type.getInterfaces()).anyMatch(this::isAnywhereIn));
+    }
+
+    private boolean isDirectlyOn(AnnotatedElement element) {
+        return MergedAnnotations.from(element).isPresent(annotation);
     }
 
     private boolean isAnnotated(AnnotatedElement element) {

@@ -29,7 +29,8 @@ public final class WorkerProcess {
 
     private static final String ENOUGH_THREADS = "enough threads";
 
-    private static final long START_SECONDS = 60;
+    /** Three JVMs start at once, on a machine that may be busy. */
+    private static final long START_SECONDS = 240;
     private static final long STOP_SECONDS = 60;
 
     private final String name;
