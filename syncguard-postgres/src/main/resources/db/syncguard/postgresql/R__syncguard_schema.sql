@@ -644,7 +644,14 @@ BEGIN
 
     "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
     v_answer.time_left_ms := "Blocked".time_left_ms;
-    IF v_answer.time_left_ms <= 0 THEN
+    IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
+        IF EXISTS (
+            SELECT FROM ${syncguard_fence_counters} c
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
+        ) THEN
+            v_answer.granted_fence := 0;
+            RETURN v_answer;
+        END IF;
         v_answer.time_left_ms := ${syncguard_locks}_delete_lapsed(
             p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
         v_answer.held_lapsed := true;
