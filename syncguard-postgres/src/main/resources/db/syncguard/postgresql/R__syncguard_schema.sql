@@ -1272,7 +1272,8 @@ BEGIN
         FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_owners, p_waiters, p_secrets, p_hand_overs)
             WITH ORDINALITY AS r (lock_id, shared, owner, waiter, secret, hand_over, position)
         WHERE l.lock_id = p_lock_id AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-        ORDER BY r.position;
+        ORDER BY r.position
+        ON CONFLICT (lock_id) DO NOTHING;
         queued := FOUND;
     END IF;
 

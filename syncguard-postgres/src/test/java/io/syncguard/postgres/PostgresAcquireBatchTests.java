@@ -140,13 +140,13 @@ class PostgresAcquireBatchTests {
     @Test
     void a_batch_renews_queue_entries_and_takes_the_last_attempts_out_of_the_queue() throws Exception {
         race.grant(THEIRS);
-        List<AcquireRequest> requests = IntStream.range(0, 3)
+        List<AcquireRequest> requests = IntStream.rangeClosed(1, 3)
                 .mapToObj(i -> request("k", "caller " + i).waitingAs(i))
                 .toList();
         batches.acquire(requests);
         race.moveClock(Duration.ofSeconds(4));
 
-        AcquireRequest last = request("k", "caller 1").fromQueue();
+        AcquireRequest last = request("k", "caller 2").fromQueue();
         assertThat(batches.acquire(
                         requests.get(0).fromQueue(), last, requests.get(2).fromQueue()))
                 .hasExactlyElementsOfTypes(
@@ -154,8 +154,8 @@ class PostgresAcquireBatchTests {
 
         race.moveClock(Duration.ofSeconds(4));
         race.backend.release(THEIRS);
-        assertThat(race.woken()).as("still in front").containsExactly(0L);
-        assertThat(race.waiters()).containsExactly(lockId("k", "caller 0"), lockId("k", "caller 2"));
+        assertThat(race.woken()).as("still in front").containsExactly(1L);
+        assertThat(race.waiters()).containsExactly(lockId("k", "caller 1"), lockId("k", "caller 3"));
     }
 
     @Test

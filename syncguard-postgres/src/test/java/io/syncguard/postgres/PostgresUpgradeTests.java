@@ -176,6 +176,20 @@ class PostgresUpgradeTests {
     }
 
     @Test
+    void after_a_return_to_the_older_script_instances_of_both_versions_work() {
+        run(OLDER);
+        schema.initialize();
+        run(OLDER);
+
+        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test')");
+        assertThat(acquire("k", "newer")).isNull();
+        assertThat(release("older")).isTrue();
+        assertThat(acquire("k", "newer")).isEqualTo(2);
+        jdbc.execute("CALL syncguard_locks_hand_over('newer', NULL)");
+        assertThat(acquire("k", "newest")).isEqualTo(3);
+    }
+
+    @Test
     void operations_go_on_while_the_script_of_the_same_version_is_run_again() throws Exception {
         run(NEWER);
         AtomicBoolean over = new AtomicBoolean();
