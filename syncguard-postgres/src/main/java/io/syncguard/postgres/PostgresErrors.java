@@ -203,10 +203,12 @@ final class PostgresErrors {
                         + "Correct spring.datasource.username and spring.datasource.password, or allow the user to log"
                         + " in from this host";
             case SCHEMA_MISSING ->
-                "the tables or functions of SyncGuard are not there, or the user lacks USAGE on their schema" + words
+                "the tables or functions of SyncGuard are missing or of another version, or the user lacks USAGE on"
+                        + " their schema" + words
                         + "Start the application again, which creates them unless"
                         + " syncguard.postgres.schema-management is none, or run"
-                        + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
+                        + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table. If another version of"
+                        + " the library has replaced them, replace this instance, too";
             case INVALID_ARGUMENT ->
                 "the server refused a value. Look for constraints and triggers that were added to the tables of"
                         + " SyncGuard";

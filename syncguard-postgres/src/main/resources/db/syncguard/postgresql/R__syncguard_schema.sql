@@ -644,7 +644,14 @@ BEGIN
 
     "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
     v_answer.time_left_ms := "Blocked".time_left_ms;
-    IF v_answer.time_left_ms <= 0 THEN
+    IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
+        IF EXISTS (
+            SELECT FROM ${syncguard_fence_counters} c
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
+        ) THEN
+            v_answer.granted_fence := 0;
+            RETURN v_answer;
+        END IF;
         v_answer.time_left_ms := ${syncguard_locks}_delete_lapsed(
             p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
         v_answer.held_lapsed := true;
@@ -1332,7 +1339,8 @@ BEGIN
     FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_owners, p_waiters, p_secrets, p_hand_overs)
         WITH ORDINALITY AS r (lock_id, shared, owner, waiter, secret, hand_over, position)
     WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-    ORDER BY r.position;
+    ORDER BY r.position
+    ON CONFLICT (lock_id) DO NOTHING;
     queued := FOUND;
     CALL ${syncguard_locks}_hand_over(p_lock_id, p_channel, p_commits, outcome, handed_over);
 END

@@ -52,25 +52,33 @@ class GrownTablesTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "syncguard_locks_acquire('free', false, 'n', 9, '')",
+                "syncguard_locks_acquire('free', false, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
                 "syncguard_locks_acquire_batch(ARRAY['free', 'new', 'k9', 's9'], ARRAY['1', '2', '3', '4'],"
-                        + " ARRAY[9, 9, 9, 9], ARRAY['', '', '', ''])",
-                "syncguard_locks_acquire_queue('free', false, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire('k9', false, 'n', 9, '')",
-                "syncguard_locks_acquire('s9', false, 'n', 9, '')",
-                "syncguard_locks_acquire('s9', true, 'n', 9, '')",
-                "syncguard_locks_acquire_queue('k9', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire_queue('many', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire_queue('k9', false, 'w9', 9, '', true, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire_leave('k9', false, 'w9', 9, '')",
+                        + " ARRAY[9, 9, 9, 9], ARRAY['', '', '', ''], ARRAY[false, false, false, false],"
+                        + " ARRAY[NULL, NULL, 1, 1]::bigint[], ARRAY[NULL, NULL, NULL, NULL],"
+                        + " ARRAY[false, false, false, false], 5000, 'c')",
+                "syncguard_locks_acquire_batch(ARRAY['k9', 'k8'], ARRAY['w9', 'w8'], ARRAY[9, 9], ARRAY['', ''],"
+                        + " ARRAY[true, true], ARRAY[1, NULL]::bigint[], ARRAY[NULL, NULL], ARRAY[false, false],"
+                        + " 5000, 'c')",
+                "syncguard_locks_acquire_readers(ARRAY['s9', 's9', 'k9'], ARRAY['1', '2', '3'], ARRAY[9, 9, 9],"
+                        + " ARRAY['', '', ''], ARRAY[false, false, false], ARRAY[1, 1, 1]::bigint[],"
+                        + " ARRAY[NULL, NULL, NULL], ARRAY[false, false, false], 5000, 'c')",
+                "syncguard_locks_acquire('free', false, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('s9', false, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('s9', true, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('k9', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('many', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 'w9', 9, '', true, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 'w9', 9, '', true, NULL, NULL, NULL, NULL, NULL)",
                 "syncguard_locks_renew_waiters(ARRAY['w9'])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[90000]::bigint[])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[2000]::bigint[])",
                 "syncguard_locks_extend(ARRAY['shared9'], ARRAY[2000]::bigint[])",
                 "syncguard_locks_rotate('id9', 2000)",
-                "syncguard_locks_release_grant('id9')",
-                "syncguard_locks_release_grant('shared9')",
-                "syncguard_locks_release_grant('w9')",
+                "hand-over of id9",
+                "hand-over of shared9",
+                "hand-over of w9",
                 "syncguard_locks_release('id9')",
                 "syncguard_locks_release_after('id9', 1)",
                 "syncguard_locks_force_release('k9')",
@@ -85,18 +93,29 @@ class GrownTablesTests {
             connection.setAutoCommit(false);
             JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
             for (int i = 0; i < CALLS; i++) {
-                session.queryForList("SELECT * FROM " + call);
+                session.queryForList(statement(call));
                 connection.rollback();
             }
             fillTheTables();
 
-            assertThat(session.queryForList("SELECT * FROM " + call)).isNotEmpty();
+            assertThat(session.queryForList(statement(call))).isNotEmpty();
 
             assertThat(session.queryForObject(ROWS_READ, Long.class))
                     .isPositive()
                     .isLessThan(ROWS / 10);
             connection.rollback();
         }
+    }
+
+    /** A hand-over with three requests that queue. */
+    private static String statement(String call) {
+        return call.startsWith("hand-over of ")
+                ? """
+                CALL syncguard_locks_hand_over('%s', 'c', false, ARRAY['1', '2', '3'], ARRAY[false, true, false],
+                    ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[], ARRAY[NULL, NULL, NULL], ARRAY[true, false, true],
+                    5000, NULL, NULL, NULL, NULL, NULL, NULL)
+                """.formatted(call.substring("hand-over of ".length()))
+                : "SELECT * FROM " + call;
     }
 
     /** Compilation takes longer than any statement of ours, and would make some of them exceed their time limit. */

@@ -20,6 +20,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A batch of acquires answers each request as if it had been sent alone, or leaves it as it was. */
 class PostgresAcquireBatchTests {
@@ -99,11 +101,71 @@ class PostgresAcquireBatchTests {
     }
 
     @Test
-    void a_waiter_that_is_refused_enters_the_queue() {
+    void a_waiter_that_is_refused_queues_with_the_batch_as_if_it_had_been_sent_alone() {
         race.grant(THEIRS);
+        AcquireResult alone = race.backend.acquire(request("k", MINE).waitingAs(1));
+        race.backend.release(lockId("k", MINE));
 
-        assertThat(batches.acquire(request("k", MINE).waitingAs(1))).hasOnlyElementsOfType(AcquireResult.Queued.class);
-        assertThat(race.waiters()).hasSize(1);
+        assertThat(batches.acquire(request("k", MINE).waitingAs(1))).containsExactly(alone);
+
+        assertThat(race.waiters()).containsExactly(lockId("k", MINE));
+        assertThat(race.counters()).containsEntry("k", 1L);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void many_waiters_for_one_key_queue_in_the_order_of_the_batch_behind_the_holder(boolean free) {
+        if (!free) {
+            race.grant(THEIRS);
+        }
+        List<AcquireRequest> requests = IntStream.range(0, 64)
+                .mapToObj(i -> request("k", "caller " + i).waitingAs(i))
+                .toList();
+
+        List<@Nullable AcquireResult> results = batches.acquire(requests);
+
+        if (free) {
+            assertGranted(1, results.subList(0, 1));
+        }
+        int first = free ? 1 : 0;
+        assertThat(results.subList(first, 64)).hasOnlyElementsOfType(AcquireResult.Queued.class);
+        assertThat(race.waiters())
+                .containsExactlyElementsOf(requests.stream()
+                        .skip(first)
+                        .map(AcquireRequest::lockId)
+                        .toList());
+        assertThat(race.counters()).containsOnly(Map.entry("k", 1L));
+    }
+
+    @Test
+    void a_batch_renews_queue_entries_and_takes_the_last_attempts_out_of_the_queue() throws Exception {
+        race.grant(THEIRS);
+        List<AcquireRequest> requests = IntStream.rangeClosed(1, 3)
+                .mapToObj(i -> request("k", "caller " + i).waitingAs(i))
+                .toList();
+        batches.acquire(requests);
+        race.moveClock(Duration.ofSeconds(4));
+
+        AcquireRequest last = request("k", "caller 2").fromQueue();
+        assertThat(batches.acquire(
+                        requests.get(0).fromQueue(), last, requests.get(2).fromQueue()))
+                .hasExactlyElementsOfTypes(
+                        AcquireResult.Queued.class, AcquireResult.Refused.class, AcquireResult.Queued.class);
+
+        race.moveClock(Duration.ofSeconds(4));
+        race.backend.release(THEIRS);
+        assertThat(race.woken()).as("still in front").containsExactly(1L);
+        assertThat(race.waiters()).containsExactly(lockId("k", "caller 1"), lockId("k", "caller 3"));
+    }
+
+    @Test
+    void a_request_that_has_a_lease_already_is_sent_alone_and_finds_it() {
+        AcquireRequest granted = request("k", MINE).waitingAs(1);
+        batches.acquire(granted);
+
+        assertUnchanged(granted.fromQueue());
+        assertThat(race.waiters()).isEmpty();
+        assertGranted(1, List.of(race.backend.acquire(granted.fromQueue())));
     }
 
     @Test
@@ -166,8 +228,8 @@ class PostgresAcquireBatchTests {
             jdbc.queryForList("""
                     SELECT * FROM syncguard_locks_acquire_batch(
                         ARRAY['k', 'shared'], ARRAY['1', '2'], ARRAY[60000, 60000], ARRAY['test', 'test'],
-                        ARRAY[false, false], ARRAY[NULL, NULL]::BIGINT[], ARRAY[NULL, NULL], ARRAY[false, false],
-                        5000, NULL)
+                        ARRAY[false, false], ARRAY[NULL, NULL]::BIGINT[], ARRAY[NULL, NULL], ARRAY[false, false], 5000,
+                        'race')
                     """);
             assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
                     .isNull();

@@ -95,7 +95,8 @@ class PostgresAcquireRaceTests {
         race.lockSerialisingRow();
         Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'other')");
+        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS
+                + "', 30000, 'other', false, NULL, NULL, NULL, NULL, NULL)");
         race.commitOther();
 
         assertThat(attempt.get())

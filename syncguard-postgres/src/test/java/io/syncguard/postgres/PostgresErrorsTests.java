@@ -66,6 +66,8 @@ class PostgresErrorsTests {
         assertCode(
                 state,
                 LockErrorCode.SCHEMA_MISSING,
+                "missing or of another version",
+                "If another version of the library has replaced them, replace this instance, too",
                 "Start the application again",
                 "syncguard.postgres.schema-management",
                 "db/syncguard/postgresql/R__syncguard_schema.sql",

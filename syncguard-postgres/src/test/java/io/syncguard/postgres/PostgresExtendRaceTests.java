@@ -91,7 +91,7 @@ class PostgresExtendRaceTests {
     @Test
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("INSERT", "syncguard_locks");
+        race.stopBeforeRow("INSERT", "syncguard_locks");
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);

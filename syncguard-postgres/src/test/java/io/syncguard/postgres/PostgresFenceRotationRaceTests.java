@@ -108,7 +108,7 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_rotation_in_the_middle_of_a_takeover_does_not_wait_and_takes_no_fence() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("INSERT", "syncguard_locks");
+        race.stopBeforeRow("INSERT", "syncguard_locks");
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Expired.class);

@@ -66,15 +66,14 @@ class PostgresForgetRaceTests {
     /** The clock is set back to the very millisecond of the last fence: not even then are there two holders. */
     @Test
     void a_try_that_finds_the_same_fence_of_another_row_is_refused() throws Exception {
-        // The try waits before its update, which sees what this transaction commits.
-        race.inOther("LOCK TABLE syncguard_fence_counters IN SHARE MODE");
+        race.stopBeforeRow("INSERT", "syncguard_fence_counters");
         Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
-        race.inOther("SELECT syncguard_locks_forget('', " + FenceSettings.RETENTION.toMillis() + ")");
+        race.forget();
         race.moveClock(IDLE.negated());
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'test')");
-        race.commitOther();
+        race.grant(THEIRS);
         assertThat(race.counter()).isEqualTo(last);
+        race.greenLight();
 
         assertThat(attempt).failsWithin(Duration.ofMinutes(1));
         assertThat(race.writers()).containsExactly(THEIRS);
@@ -109,12 +108,11 @@ class PostgresForgetRaceTests {
 
     /** Otherwise the second one would report that there are no fences left. */
     @Test
-    void two_takeovers_that_both_find_the_counter_gone() throws Exception {
-        haveNoKeyLookFree();
+    void two_last_attempts_that_both_find_the_counter_gone() throws Exception {
         race.forget();
         race.stopBefore(2, "INSERT", "syncguard_fence_counters");
-        Future<AcquireResult> one = race.startAcquire(request(MINE));
-        Future<AcquireResult> other = race.startAcquire(request(THEIRS));
+        Future<AcquireResult> one = race.startAcquire(request(MINE).fromQueue());
+        Future<AcquireResult> other = race.startAcquire(request(THEIRS).fromQueue());
 
         race.greenLight();
 
@@ -178,9 +176,8 @@ class PostgresForgetRaceTests {
     /** A request that waits for the row finds it gone. */
     @Test
     void requests_that_wait_for_the_row_while_it_is_deleted() throws Exception {
-        haveNoKeyLookFree();
         race.inOther("SELECT syncguard_locks_forget('', 1)");
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE).fromQueue());
         Future<AcquireResult> waiter =
                 race.startAcquire(request(THEIRS).waitingAs(1).fromQueue());
 
@@ -224,7 +221,8 @@ class PostgresForgetRaceTests {
     /** A grant of somebody else that is not committed: the row is locked and stays. */
     @Test
     void a_key_whose_grant_is_under_way_keeps_its_counter() throws Exception {
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'test')");
+        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS
+                + "', 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
 
         race.forget();
         race.commitOther();
@@ -262,11 +260,6 @@ class PostgresForgetRaceTests {
                                 .isGreaterThan(last)
                                 .isEqualTo(race.counter()));
         assertThat(race.writers()).containsExactly(lockId);
-    }
-
-    /** Otherwise a key without leases and waiters is granted before its serialising row is locked. */
-    private static void haveNoKeyLookFree() {
-        race.functions.replace("fence_if_free", "(p_key TEXT) RETURNS BIGINT", "SELECT NULL::BIGINT");
     }
 
     /** The try has looked, and has found the counter or none. */

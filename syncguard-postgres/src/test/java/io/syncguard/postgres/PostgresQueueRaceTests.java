@@ -81,7 +81,7 @@ class PostgresQueueRaceTests {
     void a_queue_entry_that_has_just_become_a_lease_is_released_and_not_left() throws Exception {
         race.queue(request(FIRST), 1);
         race.backend.release(MINE);
-        race.stopBefore("INSERT", "syncguard_locks");
+        race.stopBeforeRow("INSERT", "syncguard_locks");
         Future<AcquireResult> grant = race.startAcquire(request(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(FIRST);
 
@@ -155,7 +155,7 @@ class PostgresQueueRaceTests {
     void arrival_counts_from_the_queue_entry_and_not_from_the_first_look() throws Exception {
         race.lockSerialisingRow();
         Future<AcquireResult> first = race.startAcquire(request(FIRST).waitingAs(1));
-        race.inOther("SELECT syncguard_locks_acquire_queue('k', false, '" + SECOND
+        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + SECOND
                 + "', 600000, 'other', false, 2, 5000, false, 'race', NULL)");
 
         race.commitOther();

@@ -128,6 +128,12 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         redLight();
     }
 
+    /** Stops the next session before it writes a row of the table. Earlier parts of the statement have run. */
+    void stopBeforeRow(String statement, String table) throws SQLException {
+        stops.atChange(1, "BEFORE " + statement, table, "ROW");
+        redLight();
+    }
+
     /** Stops the next session that has run such a statement on the table. */
     void stopAfter(String statement, String table) throws SQLException {
         stops.atChange(1, "AFTER " + statement, table, "STATEMENT");
@@ -158,8 +164,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
 
     /** Stops an extension after it locks a row of this table and sees that the lease is live. It has the new expiry. */
     void stopExtensionBeforeItWrites(String table) throws SQLException {
-        stops.atChange(1, "BEFORE UPDATE", table, "ROW");
-        redLight();
+        stopBeforeRow("UPDATE", table);
     }
 
     /** A lock of the session, not of a transaction: the stopped session still waits when the other one commits. */

@@ -59,7 +59,8 @@ class PostgresReadersBatchRaceTests {
 
     @Test
     void a_key_whose_grant_is_not_committed_when_the_batch_looks_is_skipped() throws Exception {
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'test')");
+        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS
+                + "', 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
 
         List<@Nullable AcquireResult> results = batches.acquire(reader("k", MINE), reader("other", MINE));
 

@@ -178,9 +178,11 @@ class PostgresReadersBatchTests {
 
         // Whoever writes or locks a row has the number of a transaction.
         race.inTransaction(jdbc -> {
-            jdbc.queryForList(
-                    "SELECT * FROM syncguard_locks_acquire_readers(ARRAY['k'], ARRAY['1'], ARRAY[60000], ARRAY['test'],"
-                            + " ARRAY[false], ARRAY[NULL]::BIGINT[], ARRAY[NULL], ARRAY[false], 5000, NULL)");
+            jdbc.queryForList("""
+                    SELECT * FROM syncguard_locks_acquire_readers(
+                        ARRAY['k'], ARRAY['1'], ARRAY[60000], ARRAY['test'], ARRAY[false], ARRAY[NULL]::BIGINT[],
+                        ARRAY[NULL], ARRAY[false], 5000, 'race')
+                    """);
             assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
                     .isNull();
         });

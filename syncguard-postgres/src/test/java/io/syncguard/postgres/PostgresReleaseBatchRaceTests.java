@@ -215,11 +215,11 @@ class PostgresReleaseBatchRaceTests {
         assertThat(race.backend.acquire(request)).isInstanceOf(AcquireResult.Granted.class);
     }
 
-    /** It has found the keys of the lock ids. */
+    /** The snapshot of the statement that finds the keys and locks their rows exists. */
     private Future<List<@Nullable ReleaseResult>> startReleaseThatStopsBeforeItLocks(String... lockIds)
             throws Exception {
         race.functions.setPatient("release_batch");
-        race.stopBeforeCall("syncguard_locks_lock_keys");
+        race.stopBeforeCall("syncguard_locks_fence_key");
         return race.startBlocked(() -> batches.release(lockIds));
     }
 }

@@ -63,7 +63,7 @@ class PostgresSharedRaceTests {
 
     @Test
     void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
-        race.stopBefore("INSERT", "syncguard_locks");
+        race.stopBeforeRow("INSERT", "syncguard_locks");
         Future<AcquireResult> writer = race.startAcquire(request(WRITER));
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 

@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
@@ -18,6 +19,9 @@ import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,20 +36,22 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A newer version replaces the script, and then an older one again, while instances lock. */
+/** A newer version replaces the script while instances lock. */
 class PostgresUpgradeTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
     private static final String NEWER = read(PostgresScript.LOCATION + "/R__syncguard_schema.sql");
 
-    /**
-     * So far there is one version. The first version with a change keeps this one among the test resources, as the
-     * older one.
-     */
-    private static final String OLDER = NEWER + """
+    /** Version 2. A version whose functions change keeps the script before it among the test resources, as this one. */
+    private static final String OLDER = read("io/syncguard/postgres/version-2.sql");
+
+    /** The same functions, which an instance takes for those of an older version: it runs its script at its start. */
+    private static final String OUTDATED = NEWER + """
             CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
             LANGUAGE sql IMMUTABLE AS $function$
                 SELECT 1
@@ -97,8 +103,9 @@ class PostgresUpgradeTests {
         run(OLDER);
         AcquireRequest waiter =
                 AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
-        assertThat(acquire("k", "holder")).isEqualTo(1);
-        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
+        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'holder', 600000, 'test')");
+        jdbc.execute("SELECT syncguard_locks_acquire_queue('k', false, 'waiter', 600000, 'waits',"
+                + " false, 1, 600000, false, 'channel', NULL)");
         List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
 
         schema.initialize();
@@ -114,9 +121,77 @@ class PostgresUpgradeTests {
                         grant -> assertThat(grant.fence().value()).isEqualTo(2));
     }
 
-    @Test
-    void operations_go_on_while_the_script_is_replaced() throws Exception {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT * FROM syncguard_locks_acquire('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT)",
+                "SELECT * FROM syncguard_locks_acquire_queue('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT, false, 1,"
+                        + " 5000, true, 'c'::TEXT, ''::TEXT)",
+                "SELECT * FROM syncguard_locks_acquire_leave('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT)",
+                "SELECT * FROM syncguard_locks_acquire_batch(ARRAY['k'], ARRAY['id'], ARRAY[600000], ARRAY[''])",
+                "SELECT * FROM syncguard_locks_acquire_readers(ARRAY['k'], ARRAY['id'], ARRAY[600000], ARRAY[''])",
+                "CALL syncguard_locks_hand_over('id'::TEXT, NULL::TEXT)",
+                "SELECT * FROM syncguard_locks_release_grant('id'::TEXT)"
+            })
+    void a_call_of_an_older_instance_fails_and_says_that_there_is_another_version(String call) throws SQLException {
         run(OLDER);
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement statement = connection.prepareStatement(call)) {
+            // The driver keeps a statement at the server after some calls.
+            for (int i = 0; i < 8; i++) {
+                statement.execute();
+            }
+
+            schema.initialize();
+
+            assertThat(catchThrowable(statement::execute))
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            ex -> assertThat(PostgresErrors.translate("locking", ex))
+                                    .hasMessageContaining("of another version")
+                                    .hasMessageContaining("replace this instance")
+                                    .satisfies(failure ->
+                                            assertThat(failure.code()).isEqualTo(LockErrorCode.SCHEMA_MISSING)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "released FROM syncguard_locks_release_all(ARRAY['id']) AS r (released)",
+                "CASE released WHEN 'id' THEN 'released' END FROM syncguard_locks_release_batch(ARRAY['id']) AS r (released)"
+            })
+    void a_holder_of_an_older_instance_keeps_its_lease_and_can_give_it_back(String release) {
+        run(OLDER);
+        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'id', 600000, 'test')");
+
+        schema.initialize();
+
+        assertThat(acquire("k", "another")).isNull();
+        assertThat(jdbc.queryForObject(
+                        "SELECT outcome FROM syncguard_locks_extend(ARRAY['id'], ARRAY[600000])", String.class))
+                .isEqualTo("extended");
+        assertThat(jdbc.queryForObject("SELECT " + release, String.class)).isEqualTo("released");
+        assertThat(acquire("k", "another")).isEqualTo(2);
+    }
+
+    @Test
+    void after_a_return_to_the_older_script_instances_of_both_versions_work() {
+        run(OLDER);
+        schema.initialize();
+        run(OLDER);
+
+        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test')");
+        assertThat(acquire("k", "newer")).isNull();
+        assertThat(release("older")).isTrue();
+        assertThat(acquire("k", "newer")).isEqualTo(2);
+        jdbc.execute("CALL syncguard_locks_hand_over('newer', NULL)");
+        assertThat(acquire("k", "newest")).isEqualTo(3);
+    }
+
+    @Test
+    void operations_go_on_while_the_script_of_the_same_version_is_run_again() throws Exception {
+        run(NEWER);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger rounds = new AtomicInteger();
         List<Long> fences = Collections.synchronizedList(new ArrayList<>());
@@ -128,8 +203,8 @@ class PostgresUpgradeTests {
             awaitMore(rounds, instances);
             run(NEWER);
             awaitMore(rounds, instances);
-            // An administrator goes back to the older version, and newer instances start together.
-            run(OLDER);
+            // The next instances start together, and each of them believes that it has to run the script.
+            run(OUTDATED);
             awaitMore(rounds, instances);
             List<Future<Void>> starts = IntStream.range(0, 3)
                     .mapToObj(start -> PostgresRace.<Void>start(() -> {

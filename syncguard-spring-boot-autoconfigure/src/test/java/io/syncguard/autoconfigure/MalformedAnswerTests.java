@@ -26,7 +26,7 @@ class MalformedAnswerTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
-    private static final String ACQUIRE = "syncguard_locks_acquire_queue";
+    private static final String ACQUIRE = "syncguard_locks_acquire";
     private static final String EXTEND = "syncguard_locks_extend";
     private static final String ROTATE = "syncguard_locks_rotate";
     private static final String RELEASE = "syncguard_locks_hand_over";
@@ -121,9 +121,12 @@ class MalformedAnswerTests {
             away(RELEASE);
             // The background would release it by another function.
             database.jdbc().execute("ALTER ROUTINE " + RELEASE_ALL + " RENAME TO away_all");
-            database.jdbc()
-                    .execute("CREATE PROCEDURE " + RELEASE + "(TEXT, INOUT outcome TEXT) LANGUAGE sql AS $$ " + answer
-                            + " $$");
+            database.jdbc().execute("CREATE PROCEDURE " + RELEASE + """
+                            (TEXT, TEXT, BOOLEAN, TEXT[], BOOLEAN[], TEXT[], BIGINT[], TEXT[], BOOLEAN[], BIGINT,
+                             INOUT outcome TEXT, INOUT next_waiter BIGINT, INOUT next_fence BIGINT,
+                             INOUT next_at_ms BIGINT, INOUT next_until_ms BIGINT, INOUT queued BOOLEAN)
+                            LANGUAGE sql AS $$ %s, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, false $$
+                            """.formatted(answer));
             try {
                 assertMakesNoSense(() -> locks.release("unknown---------------"));
                 assertThat(lock.release()).isTrue();
