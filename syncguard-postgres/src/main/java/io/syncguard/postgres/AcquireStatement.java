@@ -7,8 +7,6 @@ import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpSubscriber;
-import java.sql.Array;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,7 +15,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,34 +74,19 @@ final class AcquireStatement {
                 requests.get(0).ttl(),
                 requests.get(0).mode() == LockMode.SHARED ? readers : batch,
                 (connection, statement) -> {
-                    statement.setArray(1, array(connection, "text", requests, AcquireRequest::key));
-                    statement.setArray(2, array(connection, "text", requests, AcquireRequest::lockId));
-                    statement.setArray(
-                            3,
-                            array(
-                                    connection,
-                                    "bigint",
-                                    requests,
-                                    request -> request.ttl().toMillis()));
-                    statement.setArray(4, array(connection, "text", requests, AcquireRequest::owner));
-                    statement.setArray(5, array(connection, "boolean", requests, AcquireRequest::queued));
-                    statement.setArray(6, array(connection, "bigint", requests, AcquireRequest::waiter));
-                    statement.setArray(7, array(connection, "text", requests, request -> secretOf(request, wakeUps)));
-                    statement.setArray(
-                            8, array(connection, "boolean", requests, request -> handsOver(request, wakeUps)));
+                    RequestArrays arrays = new RequestArrays(connection, requests, wakeUps);
+                    statement.setArray(1, arrays.keys());
+                    statement.setArray(2, arrays.lockIds());
+                    statement.setArray(3, arrays.ttls());
+                    statement.setArray(4, arrays.owners());
+                    statement.setArray(5, arrays.queued());
+                    statement.setArray(6, arrays.waiters());
+                    statement.setArray(7, arrays.secrets());
+                    statement.setArray(8, arrays.handOvers());
                     statement.setLong(9, waiterTtl.toMillis());
-                    statement.setString(10, channelOf(wakeUps));
+                    statement.setString(10, RequestArrays.channelOf(wakeUps));
                 },
                 rows -> readBatch(rows, requests));
-    }
-
-    private static Array array(
-            Connection connection,
-            String type,
-            List<AcquireRequest> requests,
-            Function<AcquireRequest, @Nullable Object> part)
-            throws SQLException {
-        return connection.createArrayOf(type, requests.stream().map(part).toArray());
     }
 
     /**
@@ -120,22 +102,9 @@ final class AcquireStatement {
         statement.setBoolean(6, request.queued());
         statement.setObject(7, request.waiter(), Types.BIGINT);
         statement.setLong(8, waiterTtl.toMillis());
-        statement.setBoolean(9, handsOver(request, wakeUps));
-        statement.setString(10, channelOf(wakeUps));
-        statement.setString(11, secretOf(request, wakeUps));
-    }
-
-    private static boolean handsOver(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
-        return request.handOver() && wakeUps != null;
-    }
-
-    private static @Nullable String channelOf(@Nullable WakeUpSubscriber wakeUps) {
-        return wakeUps == null ? null : wakeUps.channel();
-    }
-
-    private static @Nullable String secretOf(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
-        Long waiter = request.waiter();
-        return wakeUps == null || waiter == null ? null : wakeUps.secretOf(waiter);
+        statement.setBoolean(9, RequestArrays.handsOver(request, wakeUps));
+        statement.setString(10, RequestArrays.channelOf(wakeUps));
+        statement.setString(11, RequestArrays.secretOf(request, wakeUps));
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)

@@ -96,7 +96,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.onClose = onClose;
         this.renew = new RenewStatement(settings);
         this.extend = new ExtendStatement(settings.tables());
-        this.release = new ReleaseStatement(settings.tables());
+        this.release = new ReleaseStatement(settings);
         this.lookup = new LookupStatement(settings.tables());
         this.list = new ListStatement(settings.tables());
         this.blockers = new BlockersStatement(settings.tables());

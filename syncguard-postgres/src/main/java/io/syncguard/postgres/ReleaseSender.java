@@ -49,13 +49,13 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
     public ReleaseResult sendAlone(String lockId, long deadline) {
         PostgresConnections limited = connections.until(deadline);
         if (acquires == null) {
-            return statement.run(limited, lockId);
+            return statement.run(limited, lockId, wakeUps.get());
         }
         String key = keyOf(lockId);
         TakenRequests<AcquireRequest, AcquireResult> queueing = acquires.takeAlong(
                 request -> isQueueing(request) && keyOf(request.lockId()).equals(key));
         return queueing.isEmpty()
-                ? statement.run(limited, lockId)
+                ? statement.run(limited, lockId, wakeUps.get())
                 : queueing.send(
                                 requests -> statement.runAndQueue(limited, lockId, requests, wakeUps.get()),
                                 ReleaseStatement.Released::queued)

@@ -6,10 +6,11 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -24,12 +25,13 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT[], ?::BOOLEAN[], ?::TEXT[], ?::BIGINT[], ?::TEXT[],
-                ?::BOOLEAN[], ?::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, NULL::BOOLEAN)
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, true, NULL::TEXT, NULL::BIGINT[])
             """;
 
-    /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
-    private static final String RELEASE_IN_TRANSACTION = RELEASE.replace("true", "false");
+    private static final String QUEUE_AND_RELEASE = """
+            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?, ?, ?, ?, ?, ?, ?,
+                NULL::TEXT, NULL::BIGINT[], NULL::BOOLEAN)
+            """;
 
     private static final String RELEASE_ALL = """
             SELECT outcome
@@ -51,35 +53,40 @@ final class ReleaseStatement {
             """;
 
     private final String release;
-    private final String releaseInTransaction;
+    private final String queueAndRelease;
     private final String releaseAll;
     private final String batch;
     private final String releaseAfter;
     private final String force;
+    private final Duration waiterTtl;
 
-    ReleaseStatement(PostgresTables tables) {
+    ReleaseStatement(PostgresSettings settings) {
+        PostgresTables tables = settings.tables();
         this.release = tables.fill(RELEASE);
-        this.releaseInTransaction = tables.fill(RELEASE_IN_TRANSACTION);
+        this.queueAndRelease = tables.fill(QUEUE_AND_RELEASE);
         this.releaseAll = tables.fill(RELEASE_ALL);
         this.batch = tables.fill(BATCH);
         this.releaseAfter = tables.fill(RELEASE_AFTER);
         this.force = tables.fill(FORCE);
+        this.waiterTtl = settings.waiterTtl();
     }
 
-    ReleaseResult run(PostgresConnections connections, String lockId) {
+    /** @param wakeUps where this process is woken; {@code null} where its waiters poll */
+    ReleaseResult run(PostgresConnections connections, String lockId, @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "releasing a lock",
                 release,
-                releaseInTransaction,
+                inTransaction(release),
                 (connection, statement) -> {
                     statement.setString(1, lockId);
-                    statement.setString(2, null);
-                    for (int i = 3; i <= 8; i++) {
-                        statement.setNull(i, Types.ARRAY);
-                    }
-                    statement.setNull(9, Types.BIGINT);
+                    statement.setString(2, RequestArrays.channelOf(wakeUps));
                 },
-                ReleaseStatement::only);
+                ReleaseStatement::handedOver);
+    }
+
+    /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
+    private static String inTransaction(String call) {
+        return call.replace("true", "false");
     }
 
     /**
@@ -100,8 +107,46 @@ final class ReleaseStatement {
             String lockId,
             List<AcquireRequest> requests,
             @Nullable WakeUpSubscriber wakeUps) {
-        // No function of the server does this so far.
-        return new Released(run(connections, lockId), Collections.nCopies(requests.size(), null));
+        return connections.query(
+                "releasing a lock",
+                queueAndRelease,
+                inTransaction(queueAndRelease),
+                (connection, statement) -> {
+                    statement.setString(1, lockId);
+                    statement.setString(2, RequestArrays.channelOf(wakeUps));
+                    statement.setString(3, requests.get(0).key());
+                    RequestArrays arrays = new RequestArrays(connection, requests, wakeUps);
+                    statement.setArray(4, arrays.lockIds());
+                    statement.setArray(5, arrays.shared());
+                    statement.setArray(6, arrays.owners());
+                    statement.setArray(7, arrays.waiters());
+                    statement.setArray(8, arrays.secrets());
+                    statement.setArray(9, arrays.handOvers());
+                    statement.setLong(10, waiterTtl.toMillis());
+                },
+                rows -> {
+                    ReleaseResult result = handedOver(rows);
+                    return new Released(result, Collections.nCopies(requests.size(), queued(rows, result)));
+                });
+    }
+
+    /** After a release, the next lease ends one time to live of an entry from now at the earliest. */
+    private @Nullable AcquireResult queued(ResultSet rows, ReleaseResult result) throws SQLException {
+        boolean released = result.outcome() == ReleaseResult.Outcome.RELEASED;
+        return rows.getBoolean("queued") ? new AcquireResult.Queued(released ? waiterTtl : Duration.ZERO, null) : null;
+    }
+
+    private static ReleaseResult handedOver(ResultSet rows) throws SQLException {
+        ReleaseResult result = only(rows);
+        Array handedOver = rows.getArray("handed_over");
+        if (handedOver == null) {
+            return result;
+        }
+        Long[] next = (Long[]) handedOver.getArray();
+        return ReleaseResult.handedOver(
+                next[0],
+                new AcquireResult.Granted(
+                        new Fence(next[1]), Instant.ofEpochMilli(next[2]), Instant.ofEpochMilli(next[3])));
     }
 
     List<ReleaseResult> all(PostgresConnections connections, List<String> lockIds) {

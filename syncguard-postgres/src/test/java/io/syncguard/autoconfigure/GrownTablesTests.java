@@ -111,9 +111,9 @@ class GrownTablesTests {
     private static String statement(String call) {
         return call.startsWith("hand-over of ")
                 ? """
-                CALL syncguard_locks_hand_over('%s', 'c', false, ARRAY['1', '2', '3'], ARRAY[false, true, false],
-                    ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[], ARRAY[NULL, NULL, NULL], ARRAY[true, false, true],
-                    5000, NULL, NULL, NULL, NULL, NULL, NULL)
+                CALL syncguard_locks_queue_and_hand_over('%s', 'c', false, 'k', ARRAY['1', '2', '3'],
+                    ARRAY[false, true, false], ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[], ARRAY[NULL, NULL, NULL],
+                    ARRAY[true, false, true], 5000, NULL, NULL, NULL)
                 """.formatted(call.substring("hand-over of ".length()))
                 : "SELECT * FROM " + call;
     }

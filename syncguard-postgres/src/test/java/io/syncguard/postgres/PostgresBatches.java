@@ -19,16 +19,18 @@ import org.jspecify.annotations.Nullable;
 /** Sends batches to a database, past the backend. */
 final class PostgresBatches {
 
-    private final PostgresConnections connections;
-    private final AcquireStatement acquire = new AcquireStatement(new PostgresSettings(
+    private static final PostgresSettings SETTINGS = new PostgresSettings(
             PostgresTables.DEFAULT,
             Duration.ofSeconds(60),
             PostgresSettings.WAITER_TTL,
             Duration.ZERO,
             false,
             PostgresBatching.OFF,
-            FenceSettings.from(FenceSource.COUNTER)));
-    private final ReleaseStatement release = new ReleaseStatement(PostgresTables.DEFAULT);
+            FenceSettings.from(FenceSource.COUNTER));
+
+    private final PostgresConnections connections;
+    private final AcquireStatement acquire = new AcquireStatement(SETTINGS);
+    private final ReleaseStatement release = new ReleaseStatement(SETTINGS);
 
     PostgresBatches(DataSource dataSource) {
         this.connections = new PostgresConnections(

@@ -6,6 +6,8 @@ import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.sql.Array;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -29,10 +31,7 @@ class PostgresQueueingReleaseTests {
         assertThat(release(MINE, OWN))
                 .containsEntry("outcome", "released")
                 .containsEntry("queued", true)
-                .containsEntry("next_waiter", 1L)
-                .containsEntry("next_fence", 2L)
-                .containsEntry("next_at_ms", race.now())
-                .containsEntry("next_until_ms", race.now() + 5000);
+                .containsEntry("handed_over", List.of(1L, 2L, race.now(), race.now() + 5000));
 
         assertThat(race.writers()).containsExactly("first");
         assertThat(race.waiters()).containsExactly("second", "third");
@@ -48,7 +47,10 @@ class PostgresQueueingReleaseTests {
 
         Map<String, Object> answer = release(MINE, channel);
 
-        assertThat(answer).containsEntry("queued", true).containsEntry("next_waiter", channel.equals(OWN) ? 7L : null);
+        assertThat(answer)
+                .containsEntry("queued", true)
+                .containsEntry(
+                        "handed_over", channel.equals(OWN) ? List.of(7L, 2L, race.now(), race.now() + 5000) : null);
         assertThat(race.woken()).isEqualTo(channel.equals(OWN) ? List.of() : List.of(7L));
         assertThat(race.writers()).containsExactly(THEIRS);
         assertThat(race.waiters()).containsExactly("first", "second", "third");
@@ -63,7 +65,9 @@ class PostgresQueueingReleaseTests {
         assertThat(race.waiters()).containsExactly("first", "second", "third");
         race.commitOther();
 
-        assertThat(release(MINE, OWN)).containsEntry("outcome", "released").containsEntry("next_waiter", 1L);
+        assertThat(release(MINE, OWN))
+                .containsEntry("outcome", "released")
+                .containsEntry("handed_over", List.of(1L, 2L, race.now(), race.now() + 5000));
         assertThat(race.waiters()).containsExactly("second", "third");
     }
 
@@ -83,17 +87,36 @@ class PostgresQueueingReleaseTests {
             default -> race.grant(THEIRS);
         }
 
-        assertThat(release(MINE, OWN)).containsEntry("queued", false).containsEntry("next_waiter", null);
+        assertThat(release(MINE, OWN)).containsEntry("queued", false).containsEntry("handed_over", null);
 
         assertThat(race.waiters()).isEmpty();
     }
 
+    @Test
+    void requests_for_another_key_do_not_queue() throws Exception {
+        race.grant(MINE);
+
+        assertThat(release(MINE, OWN, "another"))
+                .containsEntry("outcome", "released")
+                .containsEntry("queued", false);
+
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    private static Map<String, Object> release(String lockId, String channel) throws SQLException {
+        return release(lockId, channel, "k");
+    }
+
     /** With two requests that accept a hand-over, and a reader between them. */
-    private static Map<String, Object> release(String lockId, String channel) {
-        return race.jdbc.queryForMap("""
-                CALL syncguard_locks_hand_over(?, ?, true, ARRAY['first', 'second', 'third'], ARRAY[false, true, false],
-                    ARRAY['a', 'b', 'c'], ARRAY[1, 2, 3]::BIGINT[], ARRAY['s', NULL, 's'], ARRAY[true, false, true], 5000,
-                    NULL, NULL, NULL, NULL, NULL, NULL)
-                """, lockId, channel);
+    private static Map<String, Object> release(String lockId, String channel, String key) throws SQLException {
+        Map<String, Object> answer = race.jdbc.queryForMap("""
+                CALL syncguard_locks_queue_and_hand_over(?, ?, true, ?, ARRAY['first', 'second', 'third'],
+                    ARRAY[false, true, false], ARRAY['a', 'b', 'c'], ARRAY[1, 2, 3]::BIGINT[], ARRAY['s', NULL, 's'],
+                    ARRAY[true, false, true], 5000, NULL, NULL, NULL)
+                """, lockId, channel, key);
+        if (answer.get("handed_over") instanceof Array handedOver) {
+            answer.put("handed_over", List.of((Long[]) handedOver.getArray()));
+        }
+        return answer;
     }
 }
