@@ -84,7 +84,13 @@ public record PostgresTables(String locks, String fenceCounters) {
 
     /** The placeholders for the names in the schema script, without the <code>${}</code>. */
     public Map<String, String> placeholders() {
-        return Map.of("syncguard_locks", locks, "syncguard_fence_counters", fenceCounters);
+        return Map.of("syncguard_locks", withQuotedSchema(locks), "syncguard_fence_counters", fenceCounters);
+    }
+
+    /** The name is in front of that of a type, too, and some words are legal for a schema but not in front of a type. */
+    private static String withQuotedSchema(String name) {
+        int dot = name.indexOf('.');
+        return dot < 0 ? name : "\"" + folded(name.substring(0, dot)) + "\"" + name.substring(dot);
     }
 
     /** The text with the placeholders for the names replaced. */
