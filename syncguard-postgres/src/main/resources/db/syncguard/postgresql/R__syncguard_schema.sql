@@ -924,6 +924,7 @@ BEGIN
         FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
             WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
         WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
     ), "Counter" AS (
         -- One fence for the first reader of a key, and the numbers behind it for the others.
         UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -103,6 +104,48 @@ class PostgresAcquireBatchRaceTests {
         assertThat(batch.get().get(0)).isNull();
         assertGranted(1, batch.get().subList(1, 2));
         assertThat(race.counters()).containsOnly(Map.entry("k", 1L), Map.entry("other", 1L));
+    }
+
+    @Test
+    void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
+        race.grant(THEIRS);
+        race.functions.setPatient("acquire_batch");
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
+        Future<List<@Nullable AcquireResult>> batch =
+                race.startBlocked(() -> batches.acquire(request("k", MINE).waitingAs(1)));
+        Future<ReleaseResult> release = race.startRelease(THEIRS);
+
+        race.greenLight();
+
+        assertThat(batch.get()).hasOnlyElementsOfType(AcquireResult.Queued.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(race.woken()).containsExactly(1L);
+    }
+
+    @Test
+    void a_waiter_whose_key_is_released_before_it_queues_goes_alone() throws Exception {
+        race.grant(THEIRS);
+        race.functions.setPatient("acquire_batch");
+        race.stopBeforeCall("syncguard_locks_lock_keys");
+        Future<List<@Nullable AcquireResult>> batch =
+                race.startBlocked(() -> batches.acquire(request("k", MINE).waitingAs(1)));
+
+        race.backend.release(THEIRS);
+        race.greenLight();
+
+        assertThat(batch.get()).containsOnlyNulls();
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void a_waiter_whose_serialising_row_is_locked_is_skipped_and_not_waited_for() throws Exception {
+        race.grant(THEIRS);
+        race.lockSerialisingRow();
+
+        assertThat(batches.acquire(request("k", MINE).waitingAs(1))).containsOnlyNulls();
+
+        race.commitOther();
+        assertThat(race.waiters()).isEmpty();
     }
 
     @Test

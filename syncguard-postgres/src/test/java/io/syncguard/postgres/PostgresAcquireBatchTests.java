@@ -159,11 +159,25 @@ class PostgresAcquireBatchTests {
     }
 
     @Test
+    void a_waiter_that_may_be_in_front_of_a_free_key_looks_alone() {
+        race.grant(THEIRS);
+        AcquireRequest first = request("k", "first").waitingAs(1);
+        AcquireRequest second = request("k", "second").waitingAs(2);
+        batches.acquire(first, second);
+        race.backend.release(THEIRS);
+
+        assertUnchanged(second.fromQueue());
+        assertUnchanged(first.fromQueue());
+        assertThat(race.waiters()).hasSize(2);
+    }
+
+    @Test
     void a_request_that_has_a_lease_already_is_sent_alone_and_finds_it() {
         AcquireRequest granted = request("k", MINE).waitingAs(1);
         batches.acquire(granted);
 
         assertUnchanged(granted.fromQueue());
+        assertUnchanged(request("k", MINE).fromQueue());
         assertThat(race.waiters()).isEmpty();
         assertGranted(1, List.of(race.backend.acquire(granted.fromQueue())));
     }

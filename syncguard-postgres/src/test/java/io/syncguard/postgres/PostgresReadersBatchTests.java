@@ -158,6 +158,23 @@ class PostgresReadersBatchTests {
         assertUnchanged(front.fromQueue());
     }
 
+    /** The answer to its earlier attempt was lost. */
+    @Test
+    void a_reader_that_has_a_lease_already_is_sent_alone_and_does_not_fail_the_others() {
+        race.grantShared(THEIRS);
+        AcquireRequest granted = reader("k", "a").waitingAs(1);
+        assertThat(fence(batches.acquire(granted).get(0))).isEqualTo(2);
+
+        List<@Nullable AcquireResult> results = batches.acquire(
+                reader("k", "b"), granted.fromQueue(), reader("k", "c").waitingAs(3));
+
+        assertThat(results.get(1)).isNull();
+        assertThat(fence(results.get(0))).isEqualTo(3);
+        assertThat(fence(results.get(2))).isEqualTo(4);
+        assertThat(fence(race.backend.acquire(granted.fromQueue()))).isEqualTo(2);
+        assertThat(race.counters()).containsOnly(Map.entry("k", 4L));
+    }
+
     @Test
     void fences_end_at_the_last_one() {
         makeFree("k");

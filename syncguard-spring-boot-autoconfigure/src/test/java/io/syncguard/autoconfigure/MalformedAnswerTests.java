@@ -42,9 +42,9 @@ class MalformedAnswerTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "SELECT -1::bigint, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, false, NULL::boolean",
-                "SELECT 900000000000001, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, false, NULL::boolean",
-                "SELECT 1::bigint, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, false, NULL::boolean WHERE false"
+                "SELECT -1::bigint, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, false, NULL::boolean, NULL::bigint",
+                "SELECT 900000000000001, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, false, NULL::boolean, NULL::bigint",
+                "SELECT 1::bigint, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, false, NULL::boolean, NULL::bigint WHERE false"
             })
     void a_grant_that_cannot_be(String answer) {
         run(locks -> {
@@ -53,7 +53,8 @@ class MalformedAnswerTests {
                     "TEXT, BOOLEAN, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT",
                     """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
-                           held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN)
+                           held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN,
+                           request_position BIGINT)
                     """,
                     answer);
             try {
