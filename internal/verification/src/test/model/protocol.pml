@@ -420,7 +420,7 @@ inline check_queues(k) {
     }
 }
 
-/* The look without a lock: _fence_if_free, _acquire. Most refused tries end here. */
+/* The look without a lock, in _acquire. Most refused tries end here. */
 inline first_look(p) {
     look_at(p);
     used = false;
@@ -479,7 +479,7 @@ inline ignore_replies(p) {
     }
 }
 
-/* One attempt under the serialising row: _acquire, _acquire_queue, _acquire_leave; acquire.lua. */
+/* One attempt under the serialising row, in _acquire; acquire.lua. */
 inline attempt(p) {
     has_looked(p);
     ignore_replies(p);
@@ -533,7 +533,7 @@ bool deletes_lapsed;
 
 /*
  * Grants the key to the first waiter if it is a live writer and no lease is left; else wakes. The reply of the release
- * tells a waiter of the same process, and a message another. _release_grant.
+ * tells a waiter of the same process, and a message another, in _hand_over.
  */
 inline hand_over(p, k, waited) {
     first = N;

@@ -29,8 +29,8 @@
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
 
--- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again. Refuses a search path on
--- which other types are in front of those of PostgreSQL.
+-- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again. Refuses a search path
+-- on which other types are in front of those of PostgreSQL.
 DO $do$
 BEGIN
     IF NOT pg_catalog.pg_type_is_visible('pg_catalog.text'::pg_catalog.regtype) THEN
@@ -103,10 +103,10 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     key_debug TEXT
 ) WITH (fillfactor = 70);
 
--- The answer to an acquire request. granted_fence is null if it is refused, and 0 if the counter is at its end. A refusal
--- names the holder of the key, for people; held_since_ms is null if only waiters block the request. held_lapsed: the
--- lease of the holder has lapsed, but a transaction locks the row, such as a commit under the lock. time_left_ms: when to
--- try again, or to look again in the queue. request_position counts from 1 in a batch.
+-- The answer to an acquire request. granted_fence is null if it is refused, and 0 if the counter is at its end. A
+-- refusal names the holder of the key, for people; held_since_ms is null if only waiters block the request.
+-- held_lapsed: the lease of the holder has lapsed, but a transaction locks the row, such as a commit under the lock.
+-- time_left_ms: when to try again, or to look again in the queue. request_position counts from 1 in a batch.
 DO $do$
 BEGIN
     IF pg_catalog.to_regtype('${syncguard_locks}_answer') IS NULL THEN
@@ -125,27 +125,22 @@ BEGIN
 END
 $do$;
 
--- Removes the functions of version 2: an instance that calls them fails with a message about the version.
+-- Removes the functions of version 2: the calls of an instance of that version fail.
 DO $do$
 DECLARE
-    "Old" RECORD;
+    v_old TEXT;
 BEGIN
-    FOR "Old" IN
-        SELECT p.oid::pg_catalog.regprocedure AS signature, p.prokind
-        FROM pg_catalog.pg_proc p
-        WHERE p.oid OPERATOR(pg_catalog.=) ANY (ARRAY[
-            pg_catalog.to_regprocedure('${syncguard_locks}_acquire(text,boolean,text,bigint,text)'),
-            pg_catalog.to_regprocedure('${syncguard_locks}_acquire_batch(text[],text[],bigint[],text[])'),
-            pg_catalog.to_regprocedure('${syncguard_locks}_acquire_readers(text[],text[],bigint[],text[])'),
-            pg_catalog.to_regprocedure('${syncguard_locks}_attempt(text,boolean,text,bigint,text,boolean)'),
-            pg_catalog.to_regprocedure('${syncguard_locks}_acquire_leave(text,boolean,text,bigint,text)'),
-            pg_catalog.to_regprocedure('${syncguard_locks}_release_grant(text)'),
-            pg_catalog.to_regprocedure('${syncguard_locks}_hand_over(text,text)'),
-            pg_catalog.to_regprocedure(
-                '${syncguard_locks}_acquire_queue(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)')
-        ]::pg_catalog.oid[])
+    FOREACH v_old IN ARRAY ARRAY[
+        'acquire(text,boolean,text,bigint,text)', 'acquire_batch(text[],text[],bigint[],text[])',
+        'acquire_leave(text,boolean,text,bigint,text)', 'acquire_readers(text[],text[],bigint[],text[])',
+        'acquire_queue(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'attempt(text,boolean,text,bigint,text,boolean)', 'fence_if_free(text)', 'hand_over(text,text)',
+        'release_grant(text)'
+    ]
     LOOP
-        EXECUTE pg_catalog.format('DROP ROUTINE %s', "Old".signature);
+        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) v_old) IS NOT NULL THEN
+            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', v_old);
+        END IF;
     END LOOP;
 END
 $do$;
@@ -507,8 +502,8 @@ END
 $function$;
 
 -- One attempt. Without a waiter, it is a single attempt or, with p_queued, the last one of a waiter, which leaves the
--- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has. p_queued
--- says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
+-- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
+-- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT
@@ -535,10 +530,10 @@ BEGIN
     END IF;
 
     IF NOT p_queued AND NOT p_shared THEN
-        -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key begin
-        -- with a grant, which changes the fence or creates the row, and _forget does not delete the row while they are
-        -- there. So an unchanged fence, or a row that this insert creates, proves that the key is still free. The
-        -- statement waits for a grant under way.
+        -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
+        -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
+        -- they are there. So an unchanged fence, or a row that this insert creates, proves that the key is still free.
+        -- The statement waits for a grant under way.
         WITH "Counter" AS (
             INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
             SELECT ${syncguard_locks}_fence_key(p_key),
@@ -701,8 +696,8 @@ BEGIN
 END
 $function$;
 
--- Many attempts at once: exclusive requests, in the order of their arrival. Of a key without leases and queue entries the
--- first is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a live
+-- Many attempts at once: exclusive requests, in the order of their arrival. Of a key without leases and queue entries
+-- the first is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a live
 -- exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
 --
 -- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
@@ -787,9 +782,9 @@ BEGIN
 END
 $function$;
 
--- Answers those of these requests that have a waiter or a queue entry, no lease, and live leases or waiters in their way:
--- they get a queue entry, renew it, or leave the queue if they have no waiter any more. It answers for no key whose
--- serialising row another transaction locks.
+-- Answers those of these requests that have a waiter or a queue entry, no lease, and live leases or waiters in their
+-- way: they get a queue entry, renew it, or leave the queue if they have no waiter any more. It answers for no key
+-- whose serialising row another transaction locks.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_batch(
     p_keys TEXT[], p_shared BOOLEAN, p_lock_ids TEXT[], p_owners TEXT[], p_queued BOOLEAN[],
     p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
@@ -1023,8 +1018,8 @@ BEGIN
 END
 $function$;
 
--- Deletes these queue entries, and returns their lock ids. Each key is woken once. The caller has locked the serialising
--- rows.
+-- Deletes these queue entries, and returns their lock ids. Each key is woken once. The caller has locked the
+-- serialising rows.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_leave(p_lock_ids TEXT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -1179,9 +1174,10 @@ BEGIN
     v_keys := ARRAY(
         SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ANY (ARRAY(
-            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
-            UNION ALL
-            SELECT ${syncguard_locks}_fence_key(s.key) FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)
+            SELECT ${syncguard_locks}_fence_key(l.key) FROM (
+                SELECT o.key, o.lock_id FROM ${syncguard_locks} o
+                UNION ALL SELECT o.key, o.lock_id FROM ${syncguard_locks}_shared o
+            ) AS l WHERE l.lock_id = ANY (p_lock_ids)
         ))
         ORDER BY c.fence_key
         FOR NO KEY UPDATE SKIP LOCKED
@@ -1690,8 +1686,8 @@ BEGIN
 END
 $function$;
 
--- The transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of both begin at
--- 1, so a wrong one is possible where there have been few transactions. For diagnostics.
+-- The transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of both begin
+-- at 1, so a wrong one is possible where there have been few transactions. For diagnostics.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lockers(p_xmax XID) RETURNS SETOF XID
 LANGUAGE plpgsql AS $function$
 BEGIN
