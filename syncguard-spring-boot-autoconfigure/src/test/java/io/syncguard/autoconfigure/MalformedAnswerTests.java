@@ -115,7 +115,13 @@ class MalformedAnswerTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"SELECT 'perhaps'", "SELECT NULL::text"})
+    @ValueSource(
+            strings = {
+                "SELECT 'perhaps', NULL::bigint[]",
+                "SELECT NULL::text, NULL::bigint[]",
+                "SELECT 'released', ARRAY[1]::bigint[]",
+                "SELECT 'released', ARRAY[1, -1, 0, 0]::bigint[]",
+            })
     void a_release_that_cannot_be_is_sent_again(String answer) {
         run(locks -> {
             LockHandle lock = locks.acquire(ORDER);
@@ -123,10 +129,8 @@ class MalformedAnswerTests {
             // The background would release it by another function.
             database.jdbc().execute("ALTER ROUTINE " + RELEASE_ALL + " RENAME TO away_all");
             database.jdbc().execute("CREATE PROCEDURE " + RELEASE + """
-                            (TEXT, TEXT, BOOLEAN, TEXT[], BOOLEAN[], TEXT[], BIGINT[], TEXT[], BOOLEAN[], BIGINT,
-                             INOUT outcome TEXT, INOUT next_waiter BIGINT, INOUT next_fence BIGINT,
-                             INOUT next_at_ms BIGINT, INOUT next_until_ms BIGINT, INOUT queued BOOLEAN)
-                            LANGUAGE sql AS $$ %s, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, false $$
+                            (TEXT, TEXT, BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[])
+                            LANGUAGE sql AS $$ %s $$
                             """.formatted(answer));
             try {
                 assertMakesNoSense(() -> locks.release("unknown---------------"));
