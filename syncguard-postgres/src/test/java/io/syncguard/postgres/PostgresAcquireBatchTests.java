@@ -151,11 +151,24 @@ class PostgresAcquireBatchTests {
                         requests.get(0).fromQueue(), last, requests.get(2).fromQueue()))
                 .hasExactlyElementsOfTypes(
                         AcquireResult.Queued.class, AcquireResult.Refused.class, AcquireResult.Queued.class);
+        assertThat(race.waiters()).containsExactly(lockId("k", "caller 1"), lockId("k", "caller 3"));
 
         race.moveClock(Duration.ofSeconds(4));
         race.backend.release(THEIRS);
         assertThat(race.woken()).as("still in front").containsExactly(1L);
-        assertThat(race.waiters()).containsExactly(lockId("k", "caller 1"), lockId("k", "caller 3"));
+    }
+
+    @Test
+    void a_queue_entry_that_another_session_locks_or_that_is_there_already_is_left_alone() throws Exception {
+        race.grant(THEIRS);
+        AcquireRequest waiter = request("k", MINE).waitingAs(1);
+        batches.acquire(waiter);
+
+        assertUnchanged(waiter);
+        race.inOther("SELECT FROM syncguard_locks_waiters FOR UPDATE");
+        assertUnchanged(waiter.fromQueue());
+        race.commitOther();
+        assertThat(race.waiters()).hasSize(1);
     }
 
     @Test

@@ -152,6 +152,15 @@ class PostgresQueueRaceTests {
     }
 
     @Test
+    void a_try_beside_a_writer_gives_up_the_queue_entry_that_it_has() {
+        race.queue(request(FIRST), 1);
+
+        assertThat(race.backend.acquire(request(FIRST))).isInstanceOf(AcquireResult.Refused.class);
+
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
     void arrival_counts_from_the_queue_entry_and_not_from_the_first_look() throws Exception {
         race.lockSerialisingRow();
         Future<AcquireResult> first = race.startAcquire(request(FIRST).waitingAs(1));
@@ -164,6 +173,21 @@ class PostgresQueueRaceTests {
         assertThat(race.waiters()).containsExactly(SECOND, FIRST);
         race.backend.release(MINE);
         assertThat(race.woken()).containsExactly(2L);
+    }
+
+    @Test
+    void a_waiter_takes_over_a_lapsed_lease_at_once() {
+        race.moveClock(TTL.plusSeconds(1));
+
+        assertThat(race.backend.acquire(request(FIRST).waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void a_reader_who_queues_behind_readers_looks_again_when_the_lease_ends() {
+        race.queue(reader(FIRST), 1);
+
+        assertThat(race.queue(reader(SECOND), 2).nextLook()).isEqualTo(TTL.plusSeconds(1));
     }
 
     @Test
