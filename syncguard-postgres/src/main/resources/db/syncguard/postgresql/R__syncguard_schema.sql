@@ -594,7 +594,9 @@ BEGIN
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
             WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND NOT w.shared)
+                AND NOT EXISTS (
+                    SELECT FROM ${syncguard_locks}_waiters w
+                    WHERE w.key = p_key AND (NOT w.shared OR w.lock_id = p_lock_id))
             RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
         )
         INSERT INTO ${syncguard_locks}_shared AS s
