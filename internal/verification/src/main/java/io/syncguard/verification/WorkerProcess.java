@@ -31,6 +31,7 @@ public final class WorkerProcess {
 
     /** Three JVMs start at once, on a machine that may be busy. */
     private static final long START_SECONDS = 240;
+
     private static final long STOP_SECONDS = 60;
 
     private final String name;
