@@ -66,6 +66,9 @@ final class HandOvers {
                 continue;
             }
             part.add(grant);
+            if (grant.is(Kind.HANDED_OVER) && acquire.outcome() == Outcome.UNKNOWN) {
+                part.add(givenBack(acquire));
+            }
             if (next != null && isSame(grant, next)) {
                 part.add(extension(next));
                 i++;
@@ -125,6 +128,20 @@ final class HandOvers {
         return next.outcome() == Outcome.OK
                 && grant.outcome() == Outcome.OK
                 && next.lease().fence() == grant.lease().fence();
+    }
+
+    /** The store itself may give back what it grants to a caller that has left, without an event. */
+    private static HistoryEvent givenBack(HistoryEvent acquire) {
+        return new HistoryEvent(
+                Kind.RELEASE,
+                acquire.source(),
+                acquire.key(),
+                acquire.lock(),
+                acquire.start(),
+                NEVER,
+                Outcome.UNKNOWN,
+                HistoryEvent.Lease.NONE,
+                0);
     }
 
     private static HistoryEvent extension(HistoryEvent acquire) {

@@ -146,6 +146,8 @@ final class QueueEntryHistory {
         }
         return events.stream()
                 .filter(event -> event.start() >= last.start() && ends(event))
+                // It may have come before the entry of a request under way.
+                .filter(event -> !event.is(Kind.RELEASE, Outcome.NOT_HELD) || event.start() >= last.end())
                 .filter(event -> !event.is(Kind.RELEASE, Outcome.LEFT) || !processes.mayBeUndone(event))
                 .mapToLong(HistoryEvent::end)
                 .reduce(latest, Math::min);

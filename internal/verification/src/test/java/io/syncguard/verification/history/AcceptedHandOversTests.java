@@ -135,6 +135,21 @@ class AcceptedHandOversTests {
     }
 
     @Test
+    void a_waiter_that_has_left_and_whose_grant_the_store_gives_back() {
+        accepts(script().grant("holder", 1, 0, 20_000)
+                .by("b")
+                .acquire("waiter", 10, 30_000, UNKNOWN)
+                .by("a")
+                .release("holder", 30, OK)
+                .by("b")
+                .handed("waiter", 2, 30, 31)
+                .release("waiter", 40, NOT_HELD)
+                .by("c")
+                .grant("next", 3, 50, 100)
+                .counter(3, 60));
+    }
+
+    @Test
     void a_waiter_of_which_nobody_knows_what_it_gave_back() {
         accepts(released().by("b").release("waiter", 31, UNKNOWN).by("c").grant("next", 3, 40, 100));
     }

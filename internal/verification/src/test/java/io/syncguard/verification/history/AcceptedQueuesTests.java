@@ -47,6 +47,23 @@ class AcceptedQueuesTests {
     }
 
     @Test
+    void a_refusal_by_an_entry_that_was_made_after_a_release_by_its_lock_id() {
+        accepts(held().by("b")
+                .taking(100)
+                .line("waiter", 10)
+                .taking(1)
+                .by("c")
+                .release("waiter", 50, NOT_HELD)
+                .by("a")
+                .release("holder", 108, OK)
+                .by("c")
+                .reading()
+                .acquire("reader", 200, 100, REFUSED)
+                .by("b")
+                .release("waiter", 300, LEFT));
+    }
+
+    @Test
     void a_refusal_by_a_lease_whose_release_was_lost_when_the_server_was_killed() {
         accepts(held().release("holder", 10, OK).crashed(20, 100).by("b").acquire("try", 200, 100, REFUSED));
     }
