@@ -59,11 +59,14 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return statement instanceof RequestNotSentException ? null : failureOf(request, statement);
     }
 
-    /** Also queue entries: each would be in front of others until it lapses. */
+    /**
+     * Also queue entries: each would be in front of others until it lapses. But a caller that had an entry before goes on
+     * after an error, and may hold what its lock id is granted: the engine gives that back.
+     */
     @Override
     public void unclaimed(Map<AcquireRequest, AcquireResult> answers) {
         List<String> lockIds = answers.entrySet().stream()
-                .filter(answer -> !(answer.getValue() instanceof AcquireResult.Refused))
+                .filter(answer -> !answer.getKey().queued() && !(answer.getValue() instanceof AcquireResult.Refused))
                 .map(answer -> answer.getKey().lockId())
                 .toList();
         if (!lockIds.isEmpty()) {

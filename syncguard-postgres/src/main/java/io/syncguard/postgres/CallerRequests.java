@@ -74,7 +74,8 @@ final class CallerRequests implements AutoCloseable {
     /** Its failure is in doubt for the whole call, of which other leases may have been released before. */
     private ReleaseResult releaseSkipped(String lockId) {
         try {
-            return release(lockId);
+            // In the answer, the hand-over of one key would wait for the release of the others.
+            return release.sendWithMessage(lockId);
         } catch (LockBackendException ex) {
             throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, String.valueOf(ex.getMessage()), ex);
         }

@@ -48,7 +48,7 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
     @Override
     public ReleaseResult sendAlone(String lockId, long deadline) {
         PostgresConnections limited = connections.until(deadline);
-        if (acquires == null) {
+        if (acquires == null || isOnVirtualThread()) {
             return statement.run(limited, lockId, wakeUps.get());
         }
         String key = keyOf(lockId);
@@ -60,6 +60,16 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
                                 requests -> statement.runAndQueue(limited, lockId, requests, wakeUps.get()),
                                 ReleaseStatement.Released::queued)
                         .result();
+    }
+
+    /** Sends a release that wakes each next holder by a message, for a caller that waits for several answers. */
+    ReleaseResult sendWithMessage(String lockId) {
+        return statement.run(connections, lockId, null);
+    }
+
+    /** There, an interrupt of the caller closes the connection, and would fail requests of others that came along. */
+    private static boolean isOnVirtualThread() {
+        return "VirtualThreads".equals(Thread.currentThread().getThreadGroup().getName());
     }
 
     /** Whether it gets a queue entry unless it is granted. */

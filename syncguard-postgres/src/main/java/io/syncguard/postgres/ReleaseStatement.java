@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,9 @@ final class ReleaseStatement {
             CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?, ?, ?, ?, ?, ?, ?,
                 NULL::TEXT, NULL::BIGINT[], NULL::BOOLEAN)
             """;
+
+    /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
+    private static final UnaryOperator<String> IN_TRANSACTION = call -> call.replace("true", "false");
 
     private static final String RELEASE_ALL = """
             SELECT outcome
@@ -53,7 +57,9 @@ final class ReleaseStatement {
             """;
 
     private final String release;
+    private final String releaseInTransaction;
     private final String queueAndRelease;
+    private final String queueAndReleaseInTransaction;
     private final String releaseAll;
     private final String batch;
     private final String releaseAfter;
@@ -63,7 +69,9 @@ final class ReleaseStatement {
     ReleaseStatement(PostgresSettings settings) {
         PostgresTables tables = settings.tables();
         this.release = tables.fill(RELEASE);
+        this.releaseInTransaction = tables.fill(IN_TRANSACTION.apply(RELEASE));
         this.queueAndRelease = tables.fill(QUEUE_AND_RELEASE);
+        this.queueAndReleaseInTransaction = tables.fill(IN_TRANSACTION.apply(QUEUE_AND_RELEASE));
         this.releaseAll = tables.fill(RELEASE_ALL);
         this.batch = tables.fill(BATCH);
         this.releaseAfter = tables.fill(RELEASE_AFTER);
@@ -76,17 +84,12 @@ final class ReleaseStatement {
         return connections.query(
                 "releasing a lock",
                 release,
-                inTransaction(release),
+                releaseInTransaction,
                 (connection, statement) -> {
                     statement.setString(1, lockId);
                     statement.setString(2, RequestArrays.channelOf(wakeUps));
                 },
                 ReleaseStatement::handedOver);
-    }
-
-    /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
-    private static String inTransaction(String call) {
-        return call.replace("true", "false");
     }
 
     /**
@@ -110,7 +113,7 @@ final class ReleaseStatement {
         return connections.query(
                 "releasing a lock",
                 queueAndRelease,
-                inTransaction(queueAndRelease),
+                queueAndReleaseInTransaction,
                 (connection, statement) -> {
                     statement.setString(1, lockId);
                     statement.setString(2, RequestArrays.channelOf(wakeUps));

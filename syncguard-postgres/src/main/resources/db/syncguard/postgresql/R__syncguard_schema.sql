@@ -1327,8 +1327,11 @@ LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_now BIGINT;
 BEGIN
+    -- No other row: two transactions that lock two rows in different orders could deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    WHERE c.fence_key = (
+        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
+    )
     FOR NO KEY UPDATE;
     v_now := ${syncguard_locks}_now();
     INSERT INTO ${syncguard_locks}_waiters

@@ -209,6 +209,11 @@ class PostgresAcquireBatchRaceTests {
             own.functions.setPatient("release_batch");
             PostgresBatches batches = new PostgresBatches(own);
             RaceHistory history = new RaceHistory();
+            // A batch that inserts a counter may wait for one that has locked it since, and that one for another
+            // insert.
+            // Without the patience the time limit ends that.
+            own.jdbc.execute("INSERT INTO syncguard_fence_counters (fence_key, key_debug)"
+                    + " SELECT 'fence:key ' || n, 'key ' || n FROM generate_series(10, 39) n");
             List<Future<Integer>> clients = IntStream.range(0, 6)
                     .mapToObj(client -> start(() -> acquireAndReleaseBatches(batches, history, client)))
                     .toList();

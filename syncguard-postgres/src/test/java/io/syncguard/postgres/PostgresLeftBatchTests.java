@@ -8,11 +8,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockException;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
@@ -21,6 +24,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -34,19 +38,8 @@ class PostgresLeftBatchTests {
     private static final PostgresContractStore store = new PostgresContractStore();
 
     private final HeldBatches connections = new HeldBatches();
-    private final InterceptedBackend backend = new InterceptedBackend(new PostgresLockBackend(
-            connections,
-            connections,
-            null,
-            new PostgresSettings(
-                    PostgresTables.DEFAULT,
-                    Duration.ofSeconds(60),
-                    PostgresSettings.WAITER_TTL,
-                    Duration.ZERO,
-                    false,
-                    PostgresBatching.ALWAYS,
-                    FenceSettings.from(FenceSource.COUNTER)),
-            () -> {}));
+    private final InterceptedBackend backend = new InterceptedBackend(
+            new PostgresLockBackend(connections, connections, null, settings(PostgresBatching.ALWAYS), () -> {}));
     private final LockEngine engine =
             new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
 
@@ -72,6 +65,49 @@ class PostgresLeftBatchTests {
         assertThat(arrivals()).as("the batch was sent").isGreaterThan(arrivals);
         assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks_waiters"))
                 .isEmpty();
+    }
+
+    /** After an error it goes on, and may have been handed the key under its lock id meanwhile. */
+    @Test
+    void a_caller_that_had_an_entry_before_keeps_it_and_another_does_not() {
+        PostgresSettings settings = settings(PostgresBatching.OFF);
+        PostgresConnections direct = new PostgresConnections(
+                PostgresServer.dataSource(store.url()),
+                Duration.ofSeconds(60),
+                new PostgresSearchPath(PostgresTables.DEFAULT),
+                new RunningRequests(Time.SYSTEM));
+        AcquireSender sender =
+                new AcquireSender(new AcquireStatement(settings), new ReleaseStatement(settings), direct, () -> null);
+        AcquireRequest old = waiting("old", 1);
+        AcquireRequest late = waiting("late", 2);
+        try (LockBackend others = store.newBackend()) {
+            others.acquire(AcquireRequests.exclusive("left", "holds", Duration.ofMinutes(1), "test"));
+            AcquireResult entry = others.acquire(old);
+            others.acquire(late);
+
+            sender.unclaimed(Map.of(old.fromQueue(), entry));
+            sender.unclaimed(Map.of(late, entry));
+        }
+
+        assertThat(store.jdbc()
+                        .queryForList("SELECT lock_id FROM syncguard_locks_waiters WHERE key = 'left'", String.class))
+                .containsExactly("old");
+    }
+
+    private static AcquireRequest waiting(String lockId, long number) {
+        return AcquireRequests.exclusive("left", lockId, Duration.ofMinutes(1), "test")
+                .waitingAs(number);
+    }
+
+    private static PostgresSettings settings(PostgresBatching batching) {
+        return new PostgresSettings(
+                PostgresTables.DEFAULT,
+                Duration.ofSeconds(60),
+                PostgresSettings.WAITER_TTL,
+                Duration.ZERO,
+                false,
+                batching,
+                FenceSettings.from(FenceSource.COUNTER));
     }
 
     private static long arrivals() {

@@ -56,6 +56,7 @@ class PostgresTakenAlongTests {
     @AfterEach
     void end() {
         backend.close();
+        store.jdbc().execute("TRUNCATE syncguard_locks, syncguard_locks_waiters");
     }
 
     @Test
@@ -65,12 +66,39 @@ class PostgresTakenAlongTests {
             sendTwo();
             release = inAnotherThread(() -> backend.release(holder));
             eventually().until(() -> statementsThatWait() == 2);
+            assertThat(waits("queue_and_hand_over")).isTrue();
             row.commit();
         }
 
         assertThat(got(release)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(got(first)).isNotInstanceOf(AcquireResult.Refused.class);
         assertThat(got(second)).isInstanceOf(AcquireResult.Queued.class);
+    }
+
+    /** An interrupt closes the connection of a virtual thread. A thread in a group of this name looks like one. */
+    @Test
+    void a_release_on_a_virtual_thread_takes_nothing_along() throws Exception {
+        FutureTask<ReleaseResult> release = new FutureTask<>(() -> backend.release(holder));
+        try (Connection row = lockedRow()) {
+            sendTwo();
+            new Thread(new ThreadGroup("VirtualThreads"), release).start();
+            eventually().until(() -> statementsThatWait() == 2);
+            assertThat(waits("queue_and_hand_over")).isFalse();
+            row.commit();
+        }
+
+        assertThat(got(release)).isEqualTo(ReleaseResult.RELEASED);
+        got(first);
+        got(second);
+    }
+
+    private static boolean waits(String function) {
+        return store.jdbc()
+                        .queryForObject(
+                                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                                        + " AND wait_event_type = 'Lock' AND query LIKE '%' || ? || '%'",
+                                Integer.class, function)
+                == 1;
     }
 
     @Test

@@ -24,6 +24,9 @@ final class Batch<Q, A> {
     private final Set<Object> keys = new HashSet<>();
     private final List<Result<A>> results = new ArrayList<>();
 
+    /** By the key: the answers to requests whose callers have left. */
+    private final Map<Object, Map<Q, A>> unclaimed = new LinkedHashMap<>();
+
     private record Result<A>(@Nullable A answer, @Nullable RuntimeException failure) {
 
         boolean isSkipped() {
@@ -126,9 +129,8 @@ final class Batch<Q, A> {
                 .toList();
     }
 
-    /** Delivers the answers to the callers that wait. Then gives the others back to the store. */
-    void deliver(BatchSender<Q, A> sender) {
-        Map<Object, Map<Q, A>> unclaimed = new LinkedHashMap<>();
+    /** Delivers the answers to the callers that wait. */
+    void deliver() {
         for (int i = 0; i < calls.size(); i++) {
             BatchedCall<Q, A> call = calls.get(i);
             Result<A> result = results.get(i);
@@ -139,6 +141,10 @@ final class Batch<Q, A> {
                         .put(call.request, answer);
             }
         }
+    }
+
+    /** Gives the answers that nobody waited for back to the store. */
+    void giveBack(BatchSender<Q, A> sender) {
         unclaimed
                 .values()
                 .forEach(ofKey -> Shielded.run(

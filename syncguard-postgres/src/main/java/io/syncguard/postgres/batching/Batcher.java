@@ -167,7 +167,11 @@ public final class Batcher<Q, A> implements AutoCloseable {
     /** Delivers the answers to requests that were taken along. The others wait again, at their old places. */
     void bringBack(Batch<Q, A> taken) {
         change(() -> taken.skipped().forEach(this::waitAgain));
-        taken.deliver(sender);
+        taken.deliver();
+        // The statement that took them along waits for no other one. An engine that goes on gives back by itself.
+        if (isClosed()) {
+            taken.giveBack(sender);
+        }
         lock.lock();
         try {
             delivered(taken);
@@ -196,6 +200,15 @@ public final class Batcher<Q, A> implements AutoCloseable {
                 lock,
                 delivery,
                 limits.waitLimit().multipliedBy(2));
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void change(Runnable change) {
@@ -330,7 +343,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
             batch.send(sender);
             // The next batch departs before the answers are delivered, because everybody waits for it.
             returned(batch);
-            batch.deliver(sender);
+            batch.deliver();
+            batch.giveBack(sender);
         }
     }
 

@@ -9,6 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A statement of another kind takes requests along that wait. */
 class BatcherTakeAlongTests {
@@ -152,18 +154,24 @@ class BatcherTakeAlongTests {
         assertThat(one.store.nextBatch().names()).containsExactly("a", "b");
     }
 
-    @Test
-    void an_interrupted_caller_leaves_at_once_and_its_answer_goes_back() throws Exception {
+    /** While the engine runs, it gives back by itself: the statement must not wait for another one. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void an_interrupted_caller_leaves_at_once_and_its_answer_goes_back_if_the_engine_has_stopped(boolean stopped)
+            throws Exception {
         waitBehind("a", "b");
         Taking taking = take("a", "b");
 
         callers.get(0).interrupt();
         callers.get(0).failsInterrupted("a interrupted, sent");
+        if (stopped) {
+            one.batcher.close();
+        }
         taking.answer();
 
         callers.get(1).getsItsAnswer();
         taking.thread.join();
-        assertThat(one.store.unclaimed).containsExactly("a");
+        assertThat(one.store.unclaimed).containsExactlyElementsOf(stopped ? List.of("a") : List.of());
     }
 
     @Test
