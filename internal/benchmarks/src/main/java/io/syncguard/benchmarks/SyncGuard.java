@@ -1,5 +1,6 @@
 package io.syncguard.benchmarks;
 
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.time.Duration;
@@ -30,7 +31,12 @@ final class SyncGuard implements PatientContender {
 
     @Override
     public boolean await(String key, Duration waitTime, Runnable body) {
-        return locks.tryExecuteWithoutResult(LockRequest.of(key).waitTime(waitTime), lock -> body.run());
+        try {
+            locks.executeWithoutResult(LockRequest.of(key).waitTime(waitTime), lock -> body.run());
+            return true;
+        } catch (LockNotAcquiredException ex) {
+            return false;
+        }
     }
 
     /** A shared grant, to be closed. Its lease is long, so that there is no heartbeat before the close. */
