@@ -11,19 +11,24 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** A release takes an acquire request along that waits behind another one, which waits for a row. */
@@ -90,6 +95,47 @@ class PostgresTakenAlongTests {
         assertThat(got(release)).isEqualTo(ReleaseResult.RELEASED);
         got(first);
         got(second);
+    }
+
+    /** In the answer, the hand-over of one key would wait for the release of the others. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_answer_carries_a_hand_over_unless_leases_are_released_together(boolean together) {
+        try (LockBackend ours = store.newBackend()) {
+            ours.connect(new IgnoredWakeUps());
+            ours.acquire(AcquireRequests.exclusive("k", holder, TTL, "test"));
+            AcquireRequest waiter = request(1);
+            assertThat(ours.acquire(new AcquireRequest(
+                            waiter.key(),
+                            waiter.mode(),
+                            waiter.lockId(),
+                            waiter.ttl(),
+                            waiter.owner(),
+                            true,
+                            false,
+                            waiter.waiter())))
+                    .isInstanceOf(AcquireResult.Queued.class);
+
+            ReleaseResult answer =
+                    together ? ours.releaseTogether(List.of(holder)).get(0) : ours.release(holder);
+
+            assertThat(answer.outcome()).isEqualTo(ReleaseResult.Outcome.RELEASED);
+            assertThat(answer.handOver() == null).isEqualTo(together);
+            assertThat(store.jdbc().queryForList("SELECT lock_id FROM syncguard_locks", String.class))
+                    .containsExactly(waiter.lockId());
+        }
+    }
+
+    private static final class IgnoredWakeUps implements WakeUpListener {
+
+        @Override
+        public void wake(long waiter) {}
+
+        @Override
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
+
+        @Override
+        public void wakeUpsMissed() {}
     }
 
     private static boolean waits(String function) {

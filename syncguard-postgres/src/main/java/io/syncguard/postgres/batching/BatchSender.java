@@ -26,8 +26,8 @@ public interface BatchSender<Q, A> {
     A sendAlone(Q request, long deadline);
 
     /**
-     * Sends requests in one statement, which never waits for a lock of the store. Those of one key are in the order of
-     * their arrival.
+     * Sends requests in one statement, which never waits for a lock of the store. Requests of one key are in the
+     * order of their arrival.
      *
      * @return in the order of the requests; {@code null} for each that has to be sent alone
      */

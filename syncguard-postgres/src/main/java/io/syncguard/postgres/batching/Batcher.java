@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *       {@value #PATIENCE_MILLIS} ms, it does not keep others waiting any more.
  *   <li>One statement at a time has a key. The other requests of the key wait for its answer and then share a batch. So
  *       a key that is locked in the store takes one connection, whoever waits for it.
- *   <li>Requests of one key are sent in the order of their arrival. Those that come back from a batch are in front.
+ *   <li>Requests of one key are sent in the order of their arrival. Requests that come back from a batch are in front.
  *   <li>A statement of another kind may {@linkplain #takeAlong take along} requests that wait. Neither waits for the
  *       other.
  * </ul>
@@ -331,7 +331,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         turns.withdraw(call);
     }
 
-    /** Those that waited for the key may be sent. */
+    /** Lets the requests that waited for the key be sent. */
     private void passOn(Object key) {
         turns.end(key).forEach(this::admit);
     }
