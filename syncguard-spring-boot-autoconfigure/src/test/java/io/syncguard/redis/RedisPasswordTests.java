@@ -128,7 +128,8 @@ class RedisPasswordTests {
                 new Thread(waiter).start();
                 eventually()
                         .until(() -> engine.diagnostics().process().waiting() == 1
-                                && engine.diagnostics().process().wakeUps());
+                                && Boolean.TRUE.equals(
+                                        engine.diagnostics().process().wakeUps()));
 
                 allow("new", redis);
                 redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());

@@ -303,6 +303,8 @@ class HandOverInAnswerTests {
 
     @Test
     void the_deadline_counts_from_the_last_request_that_confirmed_the_queue_entry() throws Exception {
+        // Without wake-ups, the waiter would poll when the clock moves.
+        fixture.deliverWakeUps(true);
         LockHandle lock = locks.acquire(REQUEST);
         fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofMillis(300));
         FutureTask<LockHandle> waiter = waiting();
