@@ -39,10 +39,13 @@ final class FenceRules {
         for (int i = 1; i < grants.size(); i++) {
             HistoryEvent before = grants.get(i - 1).acquire();
             HistoryEvent after = grants.get(i).acquire();
+            long requestedAt = grants.get(i - 1).firstRequestedAt();
+            boolean isFirstAnswer = requestedAt == before.start();
             if (before.lease().fence() == after.lease().fence()) {
                 report(Rule.FENCES, "one fence was granted twice", before, after);
-            } else if (after.end() < before.start()
-                    || after.lease().acquiredAt() < before.lease().acquiredAt()) {
+            } else if (after.end() < requestedAt
+                    || isFirstAnswer
+                            && after.lease().acquiredAt() < before.lease().acquiredAt()) {
                 report(Rule.FENCES, "a later grant has a smaller fence", after, before);
             }
         }

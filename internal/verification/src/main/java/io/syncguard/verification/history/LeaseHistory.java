@@ -70,6 +70,17 @@ public final class LeaseHistory {
         return acquire.is(Kind.HANDED_OVER) || all(Kind.ACQUIRE).count() > 1;
     }
 
+    /**
+     * When the first request was sent that may have been granted. A reader that asks again after a request without an
+     * answer gets its lease back, with the fence of that grant and a new start; other readers may have come between.
+     */
+    long firstRequestedAt() {
+        return Stream.concat(Stream.of(acquire), isShared() ? all(Kind.ACQUIRE, Outcome.UNKNOWN) : Stream.empty())
+                .mapToLong(HistoryEvent::start)
+                .min()
+                .orElseThrow();
+    }
+
     /** Whether the event may be about a grant to a request without an answer, executed after this lease was over. */
     boolean mayBeAboutLateGrant(HistoryEvent event) {
         return all(Kind.ACQUIRE, Outcome.UNKNOWN)

@@ -14,6 +14,18 @@ import org.junit.jupiter.api.Test;
 class AcceptedHistoriesTests {
 
     @Test
+    void a_reader_that_gets_the_lease_of_a_request_without_an_answer_after_another_was_granted_the_key() {
+        accepts(script().reading()
+                .acquire("one", 0, 1000, UNKNOWN)
+                .by("b")
+                .grant("two", 2, 10, 1000)
+                .by("a")
+                .grant("one", 1, 20, 1000)
+                .release("one", 30, OK)
+                .counter(2, 40));
+    }
+
+    @Test
     void leases_that_are_released_and_taken_in_turn() {
         accepts(script().grant("one", 1, 0, 100)
                 .held("one", 10, 80)

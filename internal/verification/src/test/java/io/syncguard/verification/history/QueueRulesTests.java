@@ -3,6 +3,7 @@ package io.syncguard.verification.history;
 import static io.syncguard.verification.history.HistoryEvent.Outcome.LEFT;
 import static io.syncguard.verification.history.HistoryEvent.Outcome.OK;
 import static io.syncguard.verification.history.HistoryEvent.Outcome.REFUSED;
+import static io.syncguard.verification.history.HistoryEvent.Outcome.UNKNOWN;
 import static io.syncguard.verification.history.HistoryScript.held;
 import static io.syncguard.verification.history.HistoryScript.rejects;
 import static io.syncguard.verification.history.HistoryScript.script;
@@ -186,6 +187,18 @@ class QueueRulesTests {
                         .release("reader", 10, OK)
                         .writing()
                         .grant("writer", 1, 20, 100));
+    }
+
+    @Test
+    void a_fence_that_goes_down_to_a_reader_all_of_whose_requests_came_later() {
+        rejects(
+                Rule.FENCES,
+                "a later grant has a smaller fence",
+                script().reading()
+                        .grant("one", 2, 0, 1000)
+                        .by("b")
+                        .acquire("two", 10, 1000, UNKNOWN)
+                        .grant("two", 1, 20, 1000));
     }
 
     @Test
