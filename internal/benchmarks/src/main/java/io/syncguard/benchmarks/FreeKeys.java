@@ -40,7 +40,9 @@ final class FreeKeys implements Measurement {
             measurements.put(
                     peer.label(), () -> PairSample.of(arena.server(), () -> pairs(contender, load, arena.rounds())));
         }
-        return arena.rounds().interleave(measurements);
+        return load == LOADS.get(0)
+                ? arena.rounds().interleaveOnNewCode(measurements)
+                : arena.rounds().interleave(measurements);
     }
 
     private static Pace pairs(Contender contender, Load load, Rounds rounds) throws Exception {

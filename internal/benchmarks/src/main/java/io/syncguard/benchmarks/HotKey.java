@@ -39,7 +39,7 @@ final class HotKey implements Measurement {
         for (Bare bare : processes.bare()) {
             measurements.put(bare.label(), () -> notifications(processes, bare, arena.rounds()));
         }
-        Map<String, List<Found>> found = arena.rounds().interleave(measurements);
+        Map<String, List<Found>> found = arena.rounds().interleaveOnNewCode(measurements);
         report(arena.report(), title + "bodies/s", found, Found::bodies);
         report(arena.report(), title + "hand-overs/s to another thread", found, Found::toOthers);
         report(arena.report(), title + "hand-overs/s to the other process", found, Found::across);

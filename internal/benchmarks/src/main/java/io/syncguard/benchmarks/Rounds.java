@@ -19,6 +19,9 @@ record Rounds(int count, Duration duration, boolean warmUp) {
     /** Just enough to see that everything works. */
     static final Rounds SHORT = new Rounds(1, Duration.ofMillis(100), false);
 
+    /** The JVM compiles the code of a busy lock for as long as this once it runs. */
+    private static final Duration COMPILATION = Duration.ofSeconds(20);
+
     /** A description for people. */
     String description() {
         String measured = count + " x " + duration.toMillis() / 1000.0 + " s";
@@ -34,10 +37,19 @@ record Rounds(int count, Duration duration, boolean warmUp) {
      * @return the results, round by round
      */
     <T> Map<String, List<T>> interleave(Map<String, Callable<T>> measurements) throws Exception {
+        return interleave(measurements, 1);
+    }
+
+    /** The same for code that its process has not run before: it warms up until the code is compiled. */
+    <T> Map<String, List<T>> interleaveOnNewCode(Map<String, Callable<T>> measurements) throws Exception {
+        return interleave(measurements, 1 + (COMPILATION.toMillis() - 1) / duration.toMillis());
+    }
+
+    private <T> Map<String, List<T>> interleave(Map<String, Callable<T>> measurements, long warmUps) throws Exception {
         Map<String, List<T>> found = new LinkedHashMap<>();
         measurements.keySet().forEach(each -> found.put(each, new ArrayList<>()));
         List<Map.Entry<String, Callable<T>>> all = List.copyOf(measurements.entrySet());
-        for (int round = warmUp ? -1 : 0; round < count; round++) {
+        for (long round = warmUp ? -warmUps : 0; round < count; round++) {
             for (int turn = 0; turn < all.size(); turn++) {
                 Map.Entry<String, Callable<T>> next = all.get(Math.floorMod(round + turn, all.size()));
                 T value = next.getValue().call();

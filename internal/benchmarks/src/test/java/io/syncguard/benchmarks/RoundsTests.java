@@ -30,6 +30,22 @@ class RoundsTests {
         assertThat(found).containsEntry("a", List.of(3, 6)).containsEntry("b", List.of(4, 5));
     }
 
+    @Test
+    void rounds_on_new_code_warm_up_until_it_is_compiled() throws Exception {
+        Map<String, List<Integer>> found =
+                new Rounds(1, Duration.ofSeconds(8), true).interleaveOnNewCode(measurements("a", "b"));
+
+        assertThat(turns).containsExactly("b", "a", "a", "b", "b", "a", "a", "b");
+        assertThat(found).containsEntry("a", List.of(7)).containsEntry("b", List.of(8));
+    }
+
+    @Test
+    void short_rounds_on_new_code_do_not_warm_up() throws Exception {
+        Rounds.SHORT.interleaveOnNewCode(measurements("a", "b"));
+
+        assertThat(turns).containsExactly("a", "b");
+    }
+
     /** Each of them finds the number of turns so far. */
     private Map<String, Callable<Integer>> measurements(String... names) {
         Map<String, Callable<Integer>> measurements = new LinkedHashMap<>();
