@@ -42,6 +42,7 @@ final class AnswerScript implements AutoCloseable {
     private static final int LISTENING_SECONDS = 30;
 
     private final StoppedStore store;
+    private final boolean keyed;
     private final List<LockBackend> processes;
     private Instant began;
 
@@ -55,8 +56,15 @@ final class AnswerScript implements AutoCloseable {
     private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
     private final WakeUpListener engine = new WakeUpRecorder();
 
+    /** Requests for leases and queue entries have the key beside the lock id. */
     AnswerScript(StoppedStore store) {
+        this(store, true);
+    }
+
+    /** @param keyed whether requests for leases and queue entries have the key beside the lock id */
+    AnswerScript(StoppedStore store, boolean keyed) {
         this.store = store;
+        this.keyed = keyed;
         this.processes = List.of(store.newBackend(), store.newBackend());
         processes.forEach(process -> process.connect(engine));
         AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
@@ -127,7 +135,9 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private AcquireRequest request(String[] words) {
-        keys.put(words[0], words[2]);
+        if (keyed) {
+            keys.put(words[0], words[2]);
+        }
         return new AcquireRequest(
                 words[2],
                 LockMode.valueOf(words[3].toUpperCase()),

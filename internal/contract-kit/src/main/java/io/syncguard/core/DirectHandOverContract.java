@@ -7,6 +7,7 @@ import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -245,6 +246,18 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         assertThat(onlyHolder().fence()).is(nth(4));
         assertThat(received.order).containsExactlyElementsOf(numbers(waiters));
+    }
+
+    @Test
+    void a_lease_that_was_handed_over_is_found_by_its_lock_id_alone() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+
+        assertThat(elsewhere().lookupById(waiter.lockId())).isPresent();
+        assertThat(elsewhere().extend(new ExtendRequest(waiter.lockId(), TTL)))
+                .isInstanceOf(ExtendResult.Extended.class);
+        assertThat(elsewhere().release(waiter.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.syncguard.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -217,6 +219,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
             return null;
         });
         advanceUntil(closing::isDone);
+        assertThat(backend.requestsWithoutKey()).as("the engine knows the key").isEmpty();
     }
 
     private final class Recorder implements LockListener {

@@ -23,9 +23,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -87,6 +91,11 @@ public final class InterceptedBackend implements LockBackend {
 
     private final LockBackend store;
 
+    /** The keys of the lock ids that the engine has asked for. */
+    private final Map<String, String> keys = new ConcurrentHashMap<>();
+
+    private final Queue<String> requestsWithoutKey = new ConcurrentLinkedQueue<>();
+
     public InterceptedBackend(LockBackend store) {
         this.store = store;
     }
@@ -99,6 +108,22 @@ public final class InterceptedBackend implements LockBackend {
         return () -> {
             throw failure(code);
         };
+    }
+
+    /** Requests of the engine for a lock id that it made, without its key or with another one. There must be none. */
+    public List<String> requestsWithoutKey() {
+        return List.copyOf(requestsWithoutKey);
+    }
+
+    private void expectKey(String operation, KeyedLockId id) {
+        String asked = keys.get(id.lockId());
+        if (asked != null && !asked.equals(id.key())) {
+            requestsWithoutKey.add(operation + " '" + asked + "' with the key " + id.key());
+        }
+    }
+
+    private void expectKeys(List<ExtendRequest> extensions) {
+        extensions.forEach(each -> expectKey("extend", new KeyedLockId(each.key(), each.lockId())));
     }
 
     @Override
@@ -119,6 +144,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         acquires.incrementAndGet();
+        keys.put(request.lockId(), request.key());
         onAcquire.accept(request);
         beforeAcquire.run();
         AcquireResult attempt = store.acquire(request);
@@ -134,6 +160,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
         acquiresTogether.incrementAndGet();
+        requests.forEach(request -> keys.put(request.lockId(), request.key()));
         requests.forEach(onAcquire);
         beforeAcquire.run();
         List<@Nullable AcquireResult> results =
@@ -151,6 +178,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
         releasesTogether.incrementAndGet();
+        ids.forEach(id -> expectKey("release together", id));
         beforeRelease.run();
         List<ReleaseResult> results = ids.stream()
                 .map(id -> rowsArePinned ? ReleaseResult.BUSY : store.release(id))
@@ -162,11 +190,13 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public ReleaseResult release(KeyedLockId id) {
         releases.incrementAndGet();
+        expectKey("release", id);
         return release(id, () -> store.release(id));
     }
 
     @Override
     public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        expectKey("release after a time", id);
         return release(id, () -> store.releaseAfter(id, held));
     }
 
@@ -181,6 +211,7 @@ public final class InterceptedBackend implements LockBackend {
     public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
         releases.addAndGet(ids.size());
         releaseAllStatements.incrementAndGet();
+        ids.forEach(id -> expectKey("release in the background", id));
         onReleases.accept(ids);
         beforeRelease.run();
         List<ReleaseResult> outcomes = ids.stream()
@@ -195,6 +226,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         extendStatements.incrementAndGet();
+        expectKeys(extensions);
         onExtensions.accept(extensions);
         beforeExtend.run();
         List<ExtendResult> outcomes = rowsArePinned
@@ -228,6 +260,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public ExtendResult rotate(ExtendRequest extension) {
         rotations.incrementAndGet();
+        expectKeys(List.of(extension));
         onExtensions.accept(List.of(extension));
         beforeExtend.run();
         ExtendResult outcome = rowsArePinned ? new ExtendResult.Busy() : store.rotate(extension);
@@ -238,6 +271,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<Duration> renewWaiters(List<KeyedLockId> ids) {
         renewalStatements.incrementAndGet();
+        ids.forEach(id -> expectKey("renew", id));
         onRenewal.accept(ids);
         beforeRenewal.run();
         List<Duration> nextLooks = store.renewWaiters(ids);
@@ -279,6 +313,7 @@ public final class InterceptedBackend implements LockBackend {
 
     @Override
     public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        expectKey("look up", id);
         return store.lookupById(id);
     }
 
