@@ -12,6 +12,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.StoreProbe;
@@ -180,8 +181,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
-        return sharded.run(renewals, lockIds, scripts.limit(waiterTtl));
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        return sharded.run(renewals, lockIds(ids), scripts.limit(waiterTtl));
     }
 
     @Override
@@ -201,23 +202,23 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
-        return leases.release(lockId);
+    public ReleaseResult release(KeyedLockId id) {
+        return leases.release(id.lockId());
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
-        return sharded.run(CALLER_RELEASES, lockIds, scripts.limit());
+    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
+        return sharded.run(CALLER_RELEASES, lockIds(ids), scripts.limit());
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        return sharded.run(RELEASES, lockIds, scripts.limit());
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        return sharded.run(RELEASES, lockIds(ids), scripts.limit());
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return leases.releaseAfter(lockId, held);
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        return leases.releaseAfter(id.lockId(), held);
     }
 
     @Override
@@ -236,24 +237,28 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public CompletionStage<List<ReleaseResult>> releaseAllLater(List<String> lockIds) {
-        return async.send(RELEASES, lockIds, scripts.limit());
+    public CompletionStage<List<ReleaseResult>> releaseAllLater(List<KeyedLockId> ids) {
+        return async.send(RELEASES, lockIds(ids), scripts.limit());
     }
 
     @Override
-    public CompletionStage<ReleaseResult> releaseAfterLater(String lockId, Duration held) {
-        RedisShard shard = shards.ofLockId(lockId);
+    public CompletionStage<ReleaseResult> releaseAfterLater(KeyedLockId id, Duration held) {
+        RedisShard shard = shards.ofLockId(id.lockId());
         return shard == null
                 ? CompletableFuture.completedFuture(ReleaseResult.NOT_FOUND)
                 : async.send(
-                        RedisLeaseRequests.releaseAfter(shard, lockId, held),
+                        RedisLeaseRequests.releaseAfter(shard, id.lockId(), held),
                         scripts.limit(),
                         reply -> RedisReplyReader.readRelease(reply, 0));
     }
 
     @Override
-    public CompletionStage<List<Duration>> renewWaitersLater(List<String> lockIds) {
-        return async.send(renewals, lockIds, scripts.limit(waiterTtl));
+    public CompletionStage<List<Duration>> renewWaitersLater(List<KeyedLockId> ids) {
+        return async.send(renewals, lockIds(ids), scripts.limit(waiterTtl));
+    }
+
+    private static List<String> lockIds(List<KeyedLockId> ids) {
+        return ids.stream().map(KeyedLockId::lockId).toList();
     }
 
     private long extensionLimit(List<ExtendRequest> requests) {
@@ -284,8 +289,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return lookups.lookupById(lockId);
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        return lookups.lookupById(id.lockId());
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
@@ -123,7 +124,7 @@ class RedisBatchTests {
         redis.commands().set("{syncguard}:lock:broken", "of somebody else");
         LockBackend backend = open(RedisBatching.AUTO);
         // Afterwards the server knows the script.
-        backend.releaseTogether(List.of(id('D')));
+        backend.releaseTogether(List.of(new KeyedLockId("none", id('D'))));
         long before = scripts();
 
         List<AcquireResult> answers =
@@ -133,7 +134,10 @@ class RedisBatchTests {
         assertThat(answers.get(1)).as("to be sent alone").isNull();
         assertThat(answers.get(2)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(scripts() - before).isEqualTo(1);
-        assertThat(backend.releaseTogether(List.of(id('A'), id('B'), id('C'))))
+        assertThat(backend.releaseTogether(List.of(
+                        new KeyedLockId("one", id('A')),
+                        new KeyedLockId("broken", id('B')),
+                        new KeyedLockId("two", id('C')))))
                 .containsExactly(ReleaseResult.RELEASED, ReleaseResult.NOT_FOUND, ReleaseResult.RELEASED);
         assertThat(scripts() - before).isEqualTo(2);
     }

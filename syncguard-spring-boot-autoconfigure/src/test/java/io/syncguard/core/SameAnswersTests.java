@@ -40,14 +40,21 @@ class SameAnswersTests {
     @ParameterizedTest(name = "{0}")
     @MethodSource("stores")
     void answers_what_is_written(String name, Function<FenceSource, StoppedStore> newStore) throws IOException {
-        assertReplays("same-answers.txt", newStore.apply(FenceSource.COUNTER));
+        assertReplays("same-answers.txt", newStore.apply(FenceSource.COUNTER), true);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("stores")
+    void answers_lock_ids_alone_as_those_with_their_keys(String name, Function<FenceSource, StoppedStore> newStore)
+            throws IOException {
+        assertReplays("same-answers.txt", newStore.apply(FenceSource.COUNTER), false);
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("stores")
     void answers_with_fences_by_the_clock_what_is_written(String name, Function<FenceSource, StoppedStore> newStore)
             throws IOException {
-        assertReplays("same-fences-by-the-clock.txt", newStore.apply(FenceSource.CLOCK));
+        assertReplays("same-fences-by-the-clock.txt", newStore.apply(FenceSource.CLOCK), true);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -90,10 +97,10 @@ class SameAnswersTests {
         return ((AcquireResult.Granted) result).fence().value();
     }
 
-    private static void assertReplays(String file, StoppedStore newStore) throws IOException {
+    private static void assertReplays(String file, StoppedStore newStore, boolean keyed) throws IOException {
         String written = written(file);
         try (StoppedStore store = newStore;
-                AnswerScript script = new AnswerScript(store)) {
+                AnswerScript script = new AnswerScript(store, keyed)) {
             assertThat(script.replay(written)).isEqualTo(written);
             assertThat(script.leftOver()).isEmpty();
         }

@@ -7,6 +7,7 @@ import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -248,15 +249,27 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
+    void a_lease_that_was_handed_over_is_found_by_its_lock_id_alone() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        release(holder);
+
+        assertThat(elsewhere().lookupById(waiter.lockId())).isPresent();
+        assertThat(elsewhere().extend(new ExtendRequest(waiter.lockId(), TTL)))
+                .isInstanceOf(ExtendResult.Extended.class);
+        assertThat(elsewhere().release(waiter.lockId())).isEqualTo(ReleaseResult.RELEASED);
+    }
+
+    @Test
     void a_hand_over_to_another_process_is_a_message_and_not_in_the_answer() {
         connect(elsewhere(), receivedElsewhere);
         AcquireRequest holder = held(writer());
         AcquireRequest there = queuedForHandOver(elsewhere(), KEY);
         AcquireRequest here = queuedForHandOver();
 
-        assertThat(backend().release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().release(holder.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
         eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
-        assertThat(elsewhere().release(there.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(elsewhere().release(there.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(grantReceivedBy(here).fence()).is(nth(3));
         assertThat(received.order).containsExactly(here.waiter());
@@ -273,7 +286,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest there = queuedForHandOver(elsewhere(), "d");
 
         List<ReleaseResult> answers = backend()
-                .releaseTogether(leases.stream().map(AcquireRequest::lockId).toList());
+                .releaseTogether(
+                        leases.stream().map(AcquireRequest::keyedLockId).toList());
 
         assertThat(answers)
                 .extracting(answer -> delivered(backend(), answer))
@@ -291,11 +305,11 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
 
-        assertThat(backend().releaseAfter(holder.lockId(), Duration.ZERO)).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().releaseAfter(holder.keyedLockId(), Duration.ZERO)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend().isLocked(KEY)).isFalse();
         granted(waiter.fromQueue());
         AcquireRequest next = queuedForHandOver();
-        assertThat(backend().releaseAll(List.of(waiter.lockId()))).containsExactly(ReleaseResult.RELEASED);
+        assertThat(backend().releaseAll(List.of(waiter.keyedLockId()))).containsExactly(ReleaseResult.RELEASED);
 
         assertThat(granted(next.fromQueue()).fence()).is(nth(3));
         assertThat(received.order).isEmpty();

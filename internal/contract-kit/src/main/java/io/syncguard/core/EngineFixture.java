@@ -1,5 +1,7 @@
 package io.syncguard.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -132,7 +134,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     public void releaseElsewhere(AcquireRequest request) {
-        HandOver handOver = elsewhere.release(request.lockId()).handOver();
+        HandOver handOver = elsewhere.release(request.keyedLockId()).handOver();
         if (handOver != null) {
             backend.engine.handOver(handOver.waiter(), handOver.grant());
         }
@@ -147,7 +149,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     void releaseUnnoticed(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.deliverWakeUps(false);
-        elsewhere.release(request.lockId());
+        elsewhere.release(request.keyedLockId());
         own.deliverWakeUps(true);
         backend.engine.wakeUpsMissed();
     }
@@ -217,6 +219,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
             return null;
         });
         advanceUntil(closing::isDone);
+        assertThat(backend.requestsWithoutKey()).as("the engine knows the key").isEmpty();
     }
 
     private final class Recorder implements LockListener {

@@ -14,6 +14,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
@@ -22,9 +23,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -53,10 +58,10 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Consumer<List<ExtendRequest>> onExtensions = extensions -> {};
     public volatile Runnable beforeExtend = NOTHING;
     public volatile Runnable afterExtend = NOTHING;
-    public volatile Consumer<List<String>> onReleases = lockIds -> {};
+    public volatile Consumer<List<KeyedLockId>> onReleases = ids -> {};
     public volatile Runnable beforeRelease = NOTHING;
     public volatile Runnable afterRelease = NOTHING;
-    public volatile Consumer<List<String>> onRenewal = lockIds -> {};
+    public volatile Consumer<List<KeyedLockId>> onRenewal = ids -> {};
     public volatile Runnable beforeRenewal = NOTHING;
     public volatile Runnable afterRenewal = NOTHING;
     public volatile Runnable afterForcedRelease = NOTHING;
@@ -86,6 +91,11 @@ public final class InterceptedBackend implements LockBackend {
 
     private final LockBackend store;
 
+    /** The keys of the lock ids that the engine has asked for. */
+    private final Map<String, String> keys = new ConcurrentHashMap<>();
+
+    private final Queue<String> requestsWithoutKey = new ConcurrentLinkedQueue<>();
+
     public InterceptedBackend(LockBackend store) {
         this.store = store;
     }
@@ -98,6 +108,22 @@ public final class InterceptedBackend implements LockBackend {
         return () -> {
             throw failure(code);
         };
+    }
+
+    /** Requests of the engine for a lock id that it made, without its key or with another one. There must be none. */
+    public List<String> requestsWithoutKey() {
+        return List.copyOf(requestsWithoutKey);
+    }
+
+    private void expectKey(String operation, KeyedLockId id) {
+        String asked = keys.get(id.lockId());
+        if (asked != null && !asked.equals(id.key())) {
+            requestsWithoutKey.add(operation + " '" + asked + "' with the key " + id.key());
+        }
+    }
+
+    private void expectKeys(List<ExtendRequest> extensions) {
+        extensions.forEach(each -> expectKey("extend", new KeyedLockId(each.key(), each.lockId())));
     }
 
     @Override
@@ -118,6 +144,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         acquires.incrementAndGet();
+        keys.put(request.lockId(), request.key());
         onAcquire.accept(request);
         beforeAcquire.run();
         AcquireResult attempt = store.acquire(request);
@@ -133,6 +160,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
         acquiresTogether.incrementAndGet();
+        requests.forEach(request -> keys.put(request.lockId(), request.key()));
         requests.forEach(onAcquire);
         beforeAcquire.run();
         List<@Nullable AcquireResult> results =
@@ -148,45 +176,48 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
+    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
         releasesTogether.incrementAndGet();
+        ids.forEach(id -> expectKey("release together", id));
         beforeRelease.run();
-        List<ReleaseResult> results = lockIds.stream()
-                .map(lockId -> rowsArePinned ? ReleaseResult.BUSY : store.release(lockId))
+        List<ReleaseResult> results = ids.stream()
+                .map(id -> rowsArePinned ? ReleaseResult.BUSY : store.release(id))
                 .toList();
         afterRelease.run();
         return results;
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
+    public ReleaseResult release(KeyedLockId id) {
         releases.incrementAndGet();
-        return release(lockId, () -> store.release(lockId));
+        expectKey("release", id);
+        return release(id, () -> store.release(id));
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return release(lockId, () -> store.releaseAfter(lockId, held));
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        expectKey("release after a time", id);
+        return release(id, () -> store.releaseAfter(id, held));
     }
 
-    private ReleaseResult release(String lockId, Supplier<ReleaseResult> release) {
+    private ReleaseResult release(KeyedLockId id, Supplier<ReleaseResult> release) {
         beforeRelease.run();
-        ReleaseResult outcome =
-                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseResult.BUSY : release.get();
+        ReleaseResult outcome = rowsArePinned && store.lookupById(id).isPresent() ? ReleaseResult.BUSY : release.get();
         afterRelease.run();
         return outcome;
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        releases.addAndGet(lockIds.size());
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        releases.addAndGet(ids.size());
         releaseAllStatements.incrementAndGet();
-        onReleases.accept(lockIds);
+        ids.forEach(id -> expectKey("release in the background", id));
+        onReleases.accept(ids);
         beforeRelease.run();
-        List<ReleaseResult> outcomes = lockIds.stream()
-                .map(lockId -> rowsArePinned && store.lookupById(lockId).isPresent()
+        List<ReleaseResult> outcomes = ids.stream()
+                .map(id -> rowsArePinned && store.lookupById(id).isPresent()
                         ? ReleaseResult.BUSY
-                        : store.releaseAll(List.of(lockId)).get(0))
+                        : store.releaseAll(List.of(id)).get(0))
                 .toList();
         afterRelease.run();
         return outcomes;
@@ -195,6 +226,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         extendStatements.incrementAndGet();
+        expectKeys(extensions);
         onExtensions.accept(extensions);
         beforeExtend.run();
         List<ExtendResult> outcomes = rowsArePinned
@@ -228,6 +260,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public ExtendResult rotate(ExtendRequest extension) {
         rotations.incrementAndGet();
+        expectKeys(List.of(extension));
         onExtensions.accept(List.of(extension));
         beforeExtend.run();
         ExtendResult outcome = rowsArePinned ? new ExtendResult.Busy() : store.rotate(extension);
@@ -236,11 +269,12 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
         renewalStatements.incrementAndGet();
-        onRenewal.accept(lockIds);
+        ids.forEach(id -> expectKey("renew", id));
+        onRenewal.accept(ids);
         beforeRenewal.run();
-        List<Duration> nextLooks = store.renewWaiters(lockIds);
+        List<Duration> nextLooks = store.renewWaiters(ids);
         afterRenewal.run();
         return nextLooks;
     }
@@ -278,8 +312,9 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return store.lookupById(lockId);
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        expectKey("look up", id);
+        return store.lookupById(id);
     }
 
     @Override

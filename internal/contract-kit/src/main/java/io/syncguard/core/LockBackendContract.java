@@ -15,6 +15,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.Hashes;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
@@ -23,15 +24,24 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What every backend guarantees, whatever its store. A {@link ContractStoreProvider} provides the store, empty for each
@@ -145,7 +155,7 @@ public abstract class LockBackendContract {
         AcquireRequest first = request(KEY);
         assertThat(grant(first).fence()).is(fences.nth(KEY, 1));
 
-        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(first.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(grant(request(KEY)).fence()).is(fences.nth(KEY, 2));
     }
@@ -157,8 +167,8 @@ public abstract class LockBackendContract {
 
         assertThat(backend.release(newLockId(KEY))).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend.isLocked(KEY)).isTrue();
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     @Test
@@ -179,7 +189,7 @@ public abstract class LockBackendContract {
         AcquireRequest next = request(KEY);
         grant(next);
 
-        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend.release(stale.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend.lookupById(next.lockId())).isPresent();
     }
@@ -193,7 +203,7 @@ public abstract class LockBackendContract {
         store.expire(KEY);
 
         assertThat(extend(request, TTL)).isInstanceOf(ExtendResult.Expired.class);
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.EXPIRED);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(backend.isLocked(KEY)).isFalse();
     }
 
@@ -241,10 +251,10 @@ public abstract class LockBackendContract {
                 IntStream.range(0, 1000).mapToObj(i -> request("k" + i)).toList();
         requests.forEach(this::grant);
         store.expire("k10");
-        backend.release(requests.get(500).lockId());
+        backend.release(requests.get(500).keyedLockId());
 
         List<ExtendResult> outcomes = backend.extend(requests.stream()
-                .map(request -> new ExtendRequest(request.lockId(), TTL))
+                .map(request -> new ExtendRequest(request.key(), request.lockId(), TTL))
                 .toList());
 
         assertThat(outcomes).hasSize(1000);
@@ -432,6 +442,129 @@ public abstract class LockBackendContract {
         assertThat(seen).hasSize(threads * rounds).isSorted().doesNotHaveDuplicates();
     }
 
+    static Stream<Arguments> requestsByLockId() {
+        Duration half = TTL.dividedBy(2);
+        return Stream.of(
+                byLockId("release", (store, ids) -> each(ids, store::release)),
+                byLockId("releaseAfter", (store, ids) -> each(ids, id -> store.releaseAfter(id, half))),
+                byLockId(
+                        "releaseTogether",
+                        (store, ids) ->
+                                store.keysTogether() > 1 ? store.releaseTogether(ids) : each(ids, store::release)),
+                byLockId("releaseAll", LockBackend::releaseAll),
+                byLockId("renewWaiters", LockBackend::renewWaiters),
+                byLockId("extend", (store, ids) -> each(ids, id -> store.extend(extension(id)))),
+                byLockId("rotate", (store, ids) -> each(ids, id -> store.rotate(extension(id)))),
+                byLockId("extend many", (store, ids) -> store.extend(each(ids, LockBackendContract::extension))),
+                byLockId("releaseAfterLater", (store, ids) -> each(ids, id -> got(store.releaseAfterLater(id, half)))),
+                byLockId("releaseAllLater", (store, ids) -> each(ids, id -> got(store.releaseAllLater(List.of(id))))),
+                byLockId(
+                        "renewWaitersLater",
+                        (store, ids) -> each(ids, id -> got(store.renewWaitersLater(List.of(id))))),
+                byLockId(
+                        "extendLater", (store, ids) -> each(ids, id -> got(store.extendLater(List.of(extension(id)))))),
+                byLockId("lookupById", (store, ids) -> each(ids, store::lookupById)));
+    }
+
+    private static Arguments byLockId(String name, BiFunction<LockBackend, List<KeyedLockId>, List<?>> send) {
+        return Arguments.of(name, send);
+    }
+
+    private static <A> List<A> each(List<KeyedLockId> ids, Function<KeyedLockId, A> send) {
+        return ids.stream().map(send).toList();
+    }
+
+    private static <A> A got(CompletionStage<A> answer) {
+        return answer.toCompletableFuture().join();
+    }
+
+    private static ExtendRequest extension(KeyedLockId id) {
+        return new ExtendRequest(id.key(), id.lockId(), TTL);
+    }
+
+    /** In one request as far as it takes many, by another process. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("requestsByLockId")
+    void a_lock_id_alone_has_the_same_answer_as_with_its_key(
+            String name, BiFunction<LockBackend, List<KeyedLockId>, List<?>> send) {
+        LockBackend elsewhere = open();
+        Map<String, Function<String, AcquireRequest>> states = Map.of(
+                "never granted", this::request,
+                "held", key -> held(request(key)),
+                "lapsed",
+                        key -> {
+                            AcquireRequest lapsed = held(request(key));
+                            store.expireLease(lapsed.lockId());
+                            return lapsed;
+                        },
+                "held and wanted",
+                        key -> {
+                            AcquireRequest holder = held(request(key));
+                            queued(request(key));
+                            return holder;
+                        },
+                "shared", key -> held(AcquireRequests.shared(key, newLockId(key), TTL, "test")),
+                "queued",
+                        key -> {
+                            held(request(key));
+                            return queued(request(key));
+                        });
+        states.forEach((state, begin) -> {
+            AcquireRequest keyed = begin.apply(state + " by key");
+            AcquireRequest alone = begin.apply(state + " alone");
+
+            List<?> answers = send.apply(elsewhere, List.of(keyed.keyedLockId(), new KeyedLockId(alone.lockId())));
+
+            assertThat(kind(answers.get(1))).as(state).isEqualTo(kind(answers.get(0)));
+            assertThat(holdersAndWaiters(alone.key())).as(state).isEqualTo(holdersAndWaiters(keyed.key()));
+        });
+    }
+
+    /** What does not depend on the time. */
+    private static Object kind(Object answer) {
+        if (answer instanceof List<?> many) {
+            return kind(many.get(0));
+        }
+        if (answer instanceof Optional<?> lease) {
+            return lease.map(info -> ((RawLockInfo) info).mode());
+        }
+        if (answer instanceof Duration nextLook) {
+            return nextLook.isZero();
+        }
+        return answer instanceof ReleaseResult result ? result.outcome() : answer.getClass();
+    }
+
+    private List<Integer> holdersAndWaiters(String key) {
+        return backend.status(key)
+                .map(status -> List.of(status.holders().size(), status.waiters()))
+                .orElse(List.of());
+    }
+
+    @Test
+    void an_extended_lease_is_found_by_its_lock_id_alone_after_its_first_ttl() {
+        AcquireRequest request = AcquireRequests.exclusive(KEY, newLockId(KEY), Duration.ofMillis(500), "test");
+        long firstEnd = grant(request).expiresAt().toEpochMilli() + LockBackend.TOLERANCE_MILLIS;
+        extend(request, TTL);
+
+        EngineFixture.eventually().until(() -> store.clockMillis() > firstEnd + 100);
+
+        LockBackend elsewhere = open();
+        assertThat(elsewhere.lookupById(request.lockId())).isPresent();
+        assertThat(elsewhere.extend(new ExtendRequest(request.lockId(), TTL)))
+                .isInstanceOf(ExtendResult.Extended.class);
+        assertThat(elsewhere.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
+    }
+
+    private AcquireRequest held(AcquireRequest request) {
+        grant(request);
+        return request;
+    }
+
+    private AcquireRequest queued(AcquireRequest request) {
+        assertThat(backend.acquire(request.waitingAs(1))).isInstanceOf(AcquireResult.Queued.class);
+        return request;
+    }
+
     protected final AcquireRequest request(String key) {
         return AcquireRequests.exclusive(key, newLockId(key), TTL, "test");
     }
@@ -452,7 +585,8 @@ public abstract class LockBackendContract {
     }
 
     protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
-        return backend.extend(List.of(new ExtendRequest(request.lockId(), ttl))).get(0);
+        return backend.extend(List.of(new ExtendRequest(request.key(), request.lockId(), ttl)))
+                .get(0);
     }
 
     protected final LockBackend backend() {
