@@ -2,6 +2,7 @@ package io.syncguard.verification.matrix;
 
 import java.awt.Color;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -26,10 +27,9 @@ final class SoakPage {
     static void write(Path page, Soak.Report report) throws IOException {
         String name = "soak-" + report.campaign().name();
         ReliabilityPage.replace(page, name, text(name, report));
+        Path images = Files.createDirectories(page.resolveSibling("images"));
         VectorGraphicsEncoder.saveVectorGraphic(
-                chart(report),
-                page.resolveSibling("images").resolve(name + ".svg").toString(),
-                VectorGraphicsFormat.SVG);
+                chart(report), images.resolve(name + ".svg").toString(), VectorGraphicsFormat.SVG);
     }
 
     private static String text(String name, Soak.Report report) {
