@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +78,10 @@ public final class LateResults {
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT}
      */
     public static void refuseIn(@Nullable Object value, String returner) {
+        refuseIn(value, () -> returner);
+    }
+
+    static void refuseIn(@Nullable Object value, Supplier<String> returner) {
         List<Object> late = new ArrayList<>(0);
         find(value, DEPTH, late);
         if (value != null && !late.isEmpty()) {
@@ -84,7 +89,7 @@ public final class LateResults {
             String name = late.get(0).getClass().getName();
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    returner + " returned a " + name
+                    returner.get() + " returned a " + name
                             + (late.get(0) == value
                                     ? ""
                                     : " within a " + value.getClass().getName())

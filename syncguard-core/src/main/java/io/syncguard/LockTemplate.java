@@ -50,7 +50,7 @@ public final class LockTemplate implements LockOperations {
         T result;
         try {
             result = call(lock.bind(() -> body.doWithLock(lock)));
-            LateResults.refuseIn(result, "The body under lock '" + lock.key() + "'");
+            LateResults.refuseIn(result, () -> "The body under lock '" + lock.key() + "'");
         } catch (Throwable failure) {
             releaseAfter(failure, lock);
             throw failure;

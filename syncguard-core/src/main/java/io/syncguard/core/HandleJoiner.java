@@ -41,21 +41,30 @@ final class HandleJoiner {
 
     /** The keys of all handles that a request of the running thread joins. */
     Set<String> keys() {
-        return open().map(LockHandle::key).collect(Collectors.toSet());
+        return open(views()).map(LockHandle::key).collect(Collectors.toSet());
     }
 
     private @Nullable LeaseHandle outerHandle(String key) {
-        return open().filter(outer -> outer.key().equals(key)).findFirst().orElse(null);
+        List<LockHandle> views = views();
+        return views.isEmpty()
+                ? null
+                : open(views)
+                        .filter(outer -> outer.key().equals(key))
+                        .findFirst()
+                        .orElse(null);
     }
 
     /** First those under whose bodies the thread works, then those whose release waits for its transactions. */
-    private Stream<LeaseHandle> open() {
+    private List<LockHandle> views() {
         List<LockHandle> ofThread = CurrentLocks.innermostFirst();
         List<LockHandle> pending = parts.threads().pending();
-        if (ofThread.isEmpty() && pending.isEmpty()) {
-            return Stream.empty();
-        }
-        return Stream.concat(ofThread.stream(), pending.stream())
+        return pending.isEmpty()
+                ? ofThread
+                : Stream.concat(ofThread.stream(), pending.stream()).toList();
+    }
+
+    private Stream<LeaseHandle> open(List<LockHandle> views) {
+        return views.stream()
                 .map(LeaseHandle::of)
                 .filter(Objects::nonNull)
                 .filter(outer -> outer.isIn(parts.backend()) && outer.state() != LockHandle.State.RELEASED);

@@ -10,10 +10,10 @@ import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntPredicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -153,23 +153,26 @@ final class LeaseReports {
         private final List<Lease> leases;
 
         /** Each is current within the one before, so the last one ends first. */
-        private final Deque<LockObservation> observations = new ArrayDeque<>();
+        private final List<LockObservation> observations;
 
         private Release(List<Lease> leases) {
             this.leases = leases;
-            leases.forEach(lease -> observations.addFirst(lease.observation().release()));
+            this.observations = new ArrayList<>(leases.size());
+            leases.forEach(lease -> observations.add(lease.observation().release()));
         }
 
-        /** @param lost which of them were lost before, in their order */
-        void answered(List<Boolean> lost) {
-            for (int i = lost.size() - 1; i >= 0; i--) {
-                observations.remove().ended(lost.get(i) ? LockOutcome.LOST : LockOutcome.RELEASED);
+        /** @param lost whether the lease at this index was lost before */
+        void answered(IntPredicate lost) {
+            for (int i = observations.size() - 1; i >= 0; i--) {
+                observations.get(i).ended(lost.test(i) ? LockOutcome.LOST : LockOutcome.RELEASED);
             }
         }
 
         /** Listeners may block, so what has to be done for the leases is done before. */
         void failed(Throwable failure) {
-            observations.forEach(observation -> observation.failed(failure));
+            for (int i = observations.size() - 1; i >= 0; i--) {
+                observations.get(i).failed(failure);
+            }
             LockBackendException error = BackendFailure.of("The release failed", failure);
             leases.forEach(lease -> LeaseReports.this.failed(lease, LockOperation.RELEASE, error));
         }

@@ -152,7 +152,7 @@ final class LockReleaser {
             leases.forEach(this::ended);
             return leases.size();
         }
-        report.answered(results.stream().map(LockReleaser::isLost).toList());
+        report.answered(i -> isLost(results.get(i)));
         int held = 0;
         for (int i = 0; i < results.size(); i++) {
             held += accept(leases.get(i), results.get(i)) ? 1 : 0;

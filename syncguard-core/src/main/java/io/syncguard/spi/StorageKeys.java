@@ -34,12 +34,18 @@ public record StorageKeys(String prefix, int limit, int reserve) {
     public String of(String key) {
         String start = prefix.isEmpty() ? "" : prefix + ":";
         String full = start + key;
-        return utf8(full) + reserve <= limit ? full : start + hash(full);
+        return fits(full) ? full : start + hash(full);
     }
 
     /** The storage key of the fence counter of a normalised key. */
     public String fenceOf(String key) {
         return of("fence:" + of(key));
+    }
+
+    /** A char has three bytes at most, so that most keys need not be encoded. */
+    private boolean fits(String full) {
+        int room = limit - reserve;
+        return full.length() * 3 <= room || utf8(full) <= room;
     }
 
     private static String hash(String full) {

@@ -89,6 +89,12 @@ final class RedisConnections implements AutoCloseable {
     }
 
     private CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> attempt() {
+        CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.get();
+        return known == null ? begun() : known;
+    }
+
+    /** The attempt that this thread begins, or another one at the same moment. */
+    private CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> begun() {
         CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine = new CompletableFuture<>();
         CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.compareAndExchange(null, mine);
         if (known != null) {

@@ -57,7 +57,9 @@ final class RedisScriptRunner {
 
     /** Runs a request within this limit, in milliseconds. One round trip. */
     <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
-        return read(request, start(List.of(request), limit).get(0).get(), reader);
+        long deadline = deadline(limit);
+        RedisScriptingAsyncCommands<byte[], byte[]> commands = connect(request.description(), limit);
+        return read(request, start(request, commands, deadline).get(), reader);
     }
 
     /**
