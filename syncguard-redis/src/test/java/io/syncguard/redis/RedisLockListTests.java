@@ -82,7 +82,7 @@ class RedisLockListTests extends LockListContract {
     void a_lease_of_which_redis_has_lost_a_part_is_not_shown() {
         AcquireRequest evicted = held(reader());
         held(reader());
-        store.redis().delete(store.key("id", evicted.lockId()));
+        store.redis().opsForHash().delete(store.key("shared", KEY), evicted.lockId());
 
         assertThat(backend().status(KEY).orElseThrow().holders()).hasSize(1);
         assertThat(backend().list(LockQuery.all()).locks()).hasSize(1);
