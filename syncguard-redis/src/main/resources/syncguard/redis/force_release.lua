@@ -4,15 +4,10 @@
 -- include leases
 -- include grants
 
-local name = ARGV[1]
-local lock_ids, live = {}, 0
-for _, family in pairs(LEASES) do
-    local set = redis.call('ZRANGE', key(family, name), 0, -1, 'WITHSCORES')
-    for i = 1, #set, 2 do
-        table.insert(lock_ids, set[i])
-        live = live + (tonumber(set[i + 1]) > now - TOLERANCE and 1 or 0)
-    end
-end
+local k = lock_keys(1)
+local written = exclusive_lease(k)
+local live = redis.call('ZCOUNT', k.readers, '(' .. text(now - TOLERANCE), '+inf')
+    + (written and is_live(written) and 1 or 0)
 if live == 0 then
     return { 0, 0 }
 end
@@ -21,10 +16,7 @@ end
 -- include wake_ups
 
 -- First what Redis may refuse with full memory: nothing has changed then.
-local fence = next_fence(name)
-redis.call('DEL', key('lock', name), key('readers', name))
-for _, lock_id in ipairs(lock_ids) do
-    redis.call('DEL', key('id', lock_id))
-end
-wake(name, NOBODY)
+local fence = next_fence(k)
+redis.call('DEL', k.lock, k.readers, k.shared)
+wake(k, NOBODY)
 return { live, fence or 0 }

@@ -2,6 +2,6 @@
 
 -- include leases
 
-local name = ARGV[1]
-local last = math.max(last_expiry(key('lock', name)), last_expiry(key('readers', name)))
-return last > now - TOLERANCE and 1 or 0
+local k = lock_keys(1)
+local written = exclusive_lease(k)
+return (written and is_live(written) or last_score(k.readers) > now - TOLERANCE) and 1 or 0

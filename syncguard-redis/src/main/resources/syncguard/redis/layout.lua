@@ -1,15 +1,18 @@
--- Answers over how many shards the keys of this prefix are spread, and where their fences come from. The number of the
--- first caller is stored and stays. The source of the fences may change from counter to clock, and not back: a counter
--- that was forgotten would begin at 1 again. KEYS[1] is the prefix without a shard.
+-- Answers the version of the layout of this prefix, over how many shards its keys are spread, and where their fences
+-- come from. What the first caller says is stored and stays. The source of the fences may change from counter to clock,
+-- and not back: a counter that was forgotten would begin at 1 again. KEYS[1] is the layout, which is without a shard.
 
-local layout = KEYS[1] .. 'layout'
-local shards, fences = ARGV[1], ARGV[2]
+local layout = KEYS[1]
+local version, shards, fences = ARGV[1], ARGV[2], ARGV[3]
 
-if not redis.call('HGET', layout, 'shards') then
-    redis.call('HSET', layout, 'shards', shards)
+if redis.call('EXISTS', layout) == 0 then
+    redis.call('HSET', layout, 'version', version, 'shards', shards, 'fences', fences)
 end
--- Only of a caller that will not be refused because of its number of shards.
-if redis.call('HGET', layout, 'shards') == shards and redis.call('HGET', layout, 'fences') ~= 'clock' then
+-- The first layout had no version.
+local stored_version = redis.call('HGET', layout, 'version') or '1'
+local stored_shards = redis.call('HGET', layout, 'shards') or '1'
+-- Only of a caller that will not be refused.
+if stored_version == version and stored_shards == shards and redis.call('HGET', layout, 'fences') ~= 'clock' then
     redis.call('HSET', layout, 'fences', fences)
 end
-return { tonumber(redis.call('HGET', layout, 'shards')), redis.call('HGET', layout, 'fences') }
+return { stored_version, stored_shards, redis.call('HGET', layout, 'fences') or fences }

@@ -1,93 +1,171 @@
--- Names, clock and leases. Every script begins with this part.
+-- Keys, clock and leases.
 --
 -- Redis runs one script at a time: what a script has read is still true when it writes. Between two scripts anything
 -- may happen: another script, an expiry, a lost key, a failover. A script that fails keeps what it has written so far.
 --
--- Lua makes each function again in each run. So a script includes the other parts only behind its most frequent answer.
+-- Lua makes each function again in each run. So a script includes this part behind its most frequent answer.
 --
--- KEYS[1] is the prefix of every key; in a cluster it contains a hash tag, and all keys are on one node. The families:
+-- KEYS has these for each lock id of the request, in this order. A script touches no other key. One that concerns all
+-- of a lock has no id.
 --
---   lock, readers                      sorted sets per key: the lock ids of its exclusive and shared leases by expiry
---   queue                              a sorted set per key: its queue entries by arrival
---   waiting_writers, waiting_readers   sorted sets per key: the same queue entries by expiry
---   fence                              the fence counter of a key. NEVER delete it: a fence must not be used twice
---   id                                 a hash per lock id: its lease or its queue entry
+--   lock      a text: the exclusive lease
+--   fence     a text: the fence counter. NEVER delete it: a fence must not be used twice
+--   readers   a sorted set: the lock ids of the shared leases by expiry
+--   queue     a sorted set: the lock ids of the queue entries by arrival
+--   shared    a hash by lock id: what else a shared lease is made of
+--   waiting   a sorted set: the lock ids of the queue entries by expiry, those of readers behind those of writers
+--   waiters   a hash by lock id: what else a queue entry is made of
+--   id        a text: the key for which the lock id is. Its own caller alone writes it
+--
+-- The exclusive lease is '-' or '+', lock id, end of its tolerance, start, fence and label, divided by spaces. If there
+-- is a queue, it begins with '+', so a release need not look for one.
 --
 -- The first argument of every script says for how many milliseconds an idle counter is kept, if fences come from the
--- clock. It is empty if they come from counters, which are kept for ever. The scripts see the other arguments.
+-- clock. It is empty if they come from counters, which are kept for ever.
 --
--- A lease is live until one tolerance after its expiry, a queue entry until its expiry. Redis expires all keys but such
--- counters when they have no further use, a lease together with its id.
+-- A lease is live until one tolerance after its expiry, a queue entry until its expiry. These numbers decide. Redis
+-- shows a key until the millisecond that is its expiry is over, and reads another clock than TIME does, so an existing
+-- key proves nothing. A missing key is a lease or an entry that has ended.
 --
 -- By the clock, a fence is at least a hundred times its milliseconds, or LAST_BY_CLOCK, in the year 2226.
 --
 -- Numbers and scores are doubles, exact up to 2^53. Redis writes a number that is passed to a command with 17 digits,
 -- tostring() with 14.
 
-local RETENTION = tonumber(table.remove(ARGV, 1)) or math.huge
+-- include clock
+
+local RETENTION = tonumber(ARGV[1]) or math.huge
 
 local TOLERANCE = 1000
 local FENCES_PER_MILLI = 100
 local LAST_BY_CLOCK = 810000000000000
-local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
 
-local time = redis.call('TIME')
+-- How many members one command gets: Lua cannot pass on many thousands.
+local BATCH = 1000
+
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-local PREFIX = KEYS[1]
-
-local function key(family, name)
-    return PREFIX .. family .. ':' .. name
-end
 
 local function text(number)
     return string.format('%.0f', number)
 end
 
--- The last expiry in the set; 0 if the set is empty.
-local function last_expiry(set)
+-- The keys of a lock and a lock id, of which this is the first.
+local function lock_keys(first)
+    local lock, fence, readers, queue, shared, waiting, waiters, id = unpack(KEYS, first, first + 7)
+    return {
+        lock = lock, fence = fence, readers = readers, queue = queue, shared = shared, waiting = waiting,
+        waiters = waiters, id = id
+    }
+end
+
+-- Calls a command in parts that Lua can pass on.
+local function call_in_parts(command, key, members)
+    for from = 1, #members, BATCH do
+        redis.call(command, key, unpack(members, from, math.min(from + BATCH - 1, #members)))
+    end
+end
+
+local function is_live(lease)
+    return lease.expires_at > now - TOLERANCE
+end
+
+-- The last score in the set; 0 if the set is empty.
+local function last_score(set)
     return tonumber(redis.call('ZREVRANGE', set, 0, 0, 'WITHSCORES')[2]) or 0
 end
 
--- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with its mode.
-local function find_lease(lock_id)
-    local id = redis.call('HMGET', key('id', lock_id), 'name', 'mode', 'acquired_at_ms')
-    local name, mode = id[1], id[2]
-    if not mode then
-        return nil, 'not_found'
+-- The exclusive lease, which may have lapsed; nil if there is none.
+local function exclusive_lease(k)
+    local value = redis.call('GET', k.lock)
+    if not value then
+        return nil
     end
-    -- An id may outlive its lease: Redis expires, evicts or loses keys one by one. Only the set proves the lease.
-    local expires_at = tonumber(redis.call('ZSCORE', key(LEASES[mode], name), lock_id))
-    if not expires_at then
-        return nil, 'not_found'
+    local mark, lock_id, over, start, fence, label = string.match(value, '^([-+])(%S+) (%d+) (%d+) (%d+) (.*)$')
+    if not mark then
+        error('WRONGTYPE The key of a lock has a value that is not a lease', 0)
     end
-    -- Redis may not have removed it yet, or keeps it because a longer lease is in the same set.
-    if expires_at <= now - TOLERANCE then
-        return nil, 'expired', mode
-    end
-    return { name = name, mode = mode, lock_id = lock_id, acquired_at = tonumber(id[3]), expires_at = expires_at }
+    return {
+        value = value, mark = mark, lock_id = lock_id, expires_at = over - TOLERANCE, start = start, fence = fence,
+        label = label
+    }
 end
 
--- Keeps the counter of a key longer than its leases, the last of which has this expiry. The last fence was drawn at
+-- The shared lease with this lock id and expiry. It has neither start nor fence if Redis has lost them.
+local function reader_of(k, lock_id, expires_at)
+    local start, fence, label = string.match(redis.call('HGET', k.shared, lock_id) or '', '^(%d+) (%d+) (.*)$')
+    return {
+        lock_id = lock_id, shared = true, expires_at = tonumber(expires_at), start = start, fence = fence, label = label
+    }
+end
+
+-- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with whether it was
+-- shared. The exclusive lease may be known already.
+local function find_lease(k, lock_id, written)
+    local lease = written or exclusive_lease(k)
+    if not lease or lease.lock_id ~= lock_id then
+        local expires_at = redis.call('ZSCORE', k.readers, lock_id)
+        if not expires_at then
+            return nil, 'not_found'
+        end
+        lease = reader_of(k, lock_id, expires_at)
+    end
+    if not is_live(lease) then
+        return nil, 'expired', lease.shared
+    end
+    return lease
+end
+
+-- Keeps the counter of a lock longer than its leases, the last of which has this expiry. The last fence was drawn at
 -- this time or later, and has set an expiry of the counter that is nearly always later.
-local function keep_counter(name, last, drawn_at)
+local function keep_counter(k, last, drawn_at)
     if last + TOLERANCE > drawn_at + RETENTION then
-        local counter = key('fence', name)
-        local fence = tonumber(redis.call('GET', counter) or 0)
+        local fence = tonumber(redis.call('GET', k.fence) or 0)
         if fence < LAST_BY_CLOCK then
-            redis.call('PEXPIREAT', counter, text(math.max(fence / FENCES_PER_MILLI, last) + RETENTION))
+            redis.call('PEXPIREAT', k.fence, text(math.max(fence / FENCES_PER_MILLI, last) + RETENTION))
         end
     end
 end
 
+-- Writes what a shared lease is made of, but for its expiry.
+local function write_reader(k, lease)
+    redis.call('HSET', k.shared, lease.lock_id, lease.start .. ' ' .. lease.fence .. ' ' .. lease.label)
+end
+
+-- Writes the expiry of a lease, and an exclusive lease with it.
+local function write_lease(k, lease)
+    local last = lease.expires_at
+    if lease.shared then
+        redis.call('ZADD', k.readers, text(lease.expires_at), lease.lock_id)
+        -- Readers share a set, which has to outlive the last of them.
+        last = last_score(k.readers)
+        local over = text(last + TOLERANCE)
+        redis.call('PEXPIREAT', k.readers, over)
+        redis.call('PEXPIREAT', k.shared, over)
+    else
+        local over = text(last + TOLERANCE)
+        redis.call(
+            'SET', k.lock, table.concat(
+                { lease.mark .. lease.lock_id, over, lease.start, lease.fence, lease.label }, ' '),
+            'PXAT', over)
+    end
+    keep_counter(k, last, tonumber(lease.start) or now)
+end
+
 -- Sets the expiry of a lease.
-local function extend_lease(lease, expires_at)
-    local set = key(LEASES[lease.mode], lease.name)
+local function extend_lease(k, lease, expires_at)
+    lease.expires_at = expires_at
     -- First a command that Redis allows with full memory. It allows the rest of the script then: a holder can extend.
-    redis.call('PEXPIREAT', key('id', lease.lock_id), text(expires_at + TOLERANCE))
-    redis.call('ZADD', set, expires_at, lease.lock_id)
-    -- Readers share a set, which has to outlive the last of them. An exclusive lease is alone in its set.
-    local last = lease.mode == 'SHARED' and last_expiry(set) or expires_at
-    redis.call('PEXPIREAT', set, last + TOLERANCE)
-    keep_counter(lease.name, last, lease.acquired_at)
+    redis.call('PEXPIREAT', k.id, text(expires_at + TOLERANCE))
+    write_lease(k, lease)
+end
+
+-- Deletes a lease of this lock id.
+local function delete_lease(k, lease)
+    if lease.shared then
+        redis.call('DEL', k.id)
+        redis.call('ZREM', k.readers, lease.lock_id)
+        redis.call('HDEL', k.shared, lease.lock_id)
+    else
+        redis.call('DEL', k.lock, k.id)
+    end
 end

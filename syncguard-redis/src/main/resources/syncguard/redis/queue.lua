@@ -1,61 +1,130 @@
 -- The entries of a queue. Needs leases.lua.
 
-local ENTRIES = { EXCLUSIVE = 'waiting_writers', SHARED = 'waiting_readers' }
+-- The expiry of a reader's entry stands this much later in the set.
+local READERS = 4000000000000000
 
--- How many members one command gets: Lua cannot pass on many thousands.
-local BATCH = 1000
+-- A live entry must have all three parts: Redis evicts or loses keys one by one, and a dead waiter's entry stays in the
+-- queue until somebody deletes it.
+local function is_live_entry(entry)
+    return entry.expires_at > now and entry.arrival and entry.mode
+end
 
--- Reads the text of an entry: arrival, mode, lock id, number of the waiter, channel of its process.
-local function parse_entry(entry)
-    local arrival, mode, lock_id, waiter, channel = string.match(entry, '^(%d+):(%u+):([^:]+):(%d+):(.*)$')
+-- The score of an expiry; and what a score stands for.
+local function score_of(shared, expires_at)
+    return text(shared and expires_at + READERS or expires_at)
+end
+
+local function read_score(score)
+    local number = tonumber(score) or 0
+    local shared = number >= READERS
+    return shared, shared and number - READERS or number
+end
+
+-- What is kept of an entry: mode, arrival time, number of the waiter, waiter ttl, secret (or '-'), the channel of its
+-- process, and its label.
+local function parse_waiter(value)
+    local mode, arrived_at, waiter, waiter_ttl, secret, length, rest =
+        string.match(value or '', '^(%u+) (%d+) (%d+) (%d+) (%S+) (%d+) (.*)$')
     return {
-        arrival = tonumber(arrival), mode = mode, shared = mode == 'SHARED', lock_id = lock_id, waiter = waiter,
-        channel = channel
+        mode = mode, shared = mode == 'SHARED', arrived_at = arrived_at, waiter = waiter, waiter_ttl = waiter_ttl,
+        secret = secret, channel = mode and string.sub(rest, 1, length), label = mode and string.sub(rest, length + 1)
     }
 end
 
--- Whether the entry is in the queue and has not lapsed. An id may outlive its entry, and a dead waiter's entry stays in
--- the queue until somebody deletes it.
-local function is_live_entry(name, entry)
-    local expires_at = tonumber(redis.call('ZSCORE', key(ENTRIES[parse_entry(entry).mode], name), entry))
-    return expires_at ~= nil and expires_at > now
-end
-
--- Answers whether the entry was there.
-local function delete_entry(name, entry)
-    redis.call('ZREM', key('queue', name), entry)
-    return redis.call('ZREM', key(ENTRIES[parse_entry(entry).mode], name), entry) == 1
-end
-
--- Deletes the entry with this lock id, without wake-ups. Answers the entry with its name; nil if it was not there.
-local function leave_queue(lock_id)
-    local id = redis.call('HMGET', key('id', lock_id), 'name', 'entry')
-    local name, entry = id[1], id[2]
-    if not entry then
+-- The entry of a lock id, which may have lapsed; nil if there is none.
+local function entry_of(k, lock_id)
+    local arrival = redis.call('ZSCORE', k.queue, lock_id)
+    local score = redis.call('ZSCORE', k.waiting, lock_id)
+    if not arrival and not score then
         return nil
     end
-    redis.call('DEL', key('id', lock_id))
-    if not delete_entry(name, entry) then
-        return nil
-    end
-    local left = parse_entry(entry)
-    left.name = name
-    return left
+    local entry = parse_waiter(redis.call('HGET', k.waiters, lock_id))
+    entry.lock_id, entry.arrival = lock_id, arrival
+    entry.shared, entry.expires_at = read_score(score)
+    return entry
 end
 
-local function delete_lapsed_entries(name)
-    for _, family in pairs(ENTRIES) do
-        local lapsed = redis.call('ZRANGEBYSCORE', key(family, name), '-inf', now)
-        for from = 1, #lapsed, BATCH do
-            redis.call('ZREM', key('queue', name), unpack(lapsed, from, math.min(from + BATCH - 1, #lapsed)))
+local function delete_entry(k, lock_id)
+    redis.call('ZREM', k.queue, lock_id)
+    redis.call('ZREM', k.waiting, lock_id)
+    redis.call('HDEL', k.waiters, lock_id)
+end
+
+-- The first expiry in the set after this time; infinite if there is none.
+local function first_expiry(set, after, last)
+    local first = redis.call('ZRANGEBYSCORE', set, '(' .. text(after), last, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    return tonumber(first) or math.huge
+end
+
+-- When the exclusive lease stops keeping the key from others; infinite if there is none.
+local function first_lapse(written)
+    return written and is_live(written) and written.expires_at + TOLERANCE or math.huge
+end
+
+-- The same for the first of the readers.
+local function first_reader_lapse(k)
+    return first_expiry(k.readers, now - TOLERANCE, '+inf') + TOLERANCE
+end
+
+-- The first and the last expiry of the live entries of this mode; infinite and 0 if there is none.
+local function expiries(k, shared)
+    local base = shared and READERS or 0
+    local first = first_expiry(k.waiting, base + now, shared and '+inf' or '(' .. text(READERS))
+    if first == math.huge then
+        return math.huge, 0
+    end
+    local last = redis.call(
+        'ZREVRANGEBYSCORE', k.waiting, shared and '+inf' or '(' .. text(READERS), text(first), 'WITHSCORES', 'LIMIT', 0,
+        1)[2]
+    return first - base, last - base
+end
+
+-- By lock id: the mode and the expiry of the live entries.
+local function live_entries(k)
+    local entries = {}
+    for _, base in ipairs({ 0, READERS }) do
+        local last = base == READERS and '+inf' or '(' .. text(READERS)
+        local live = redis.call('ZRANGEBYSCORE', k.waiting, '(' .. text(base + now), last, 'WITHSCORES')
+        for i = 1, #live, 2 do
+            entries[live[i]] = { shared = base == READERS, expires_at = live[i + 1] - base }
         end
-        redis.call('ZREMRANGEBYSCORE', key(family, name), '-inf', now)
+    end
+    return entries
+end
+
+local function renew_entry(k, lock_id, shared, expires_at)
+    redis.call('ZADD', k.waiting, score_of(shared, expires_at), lock_id)
+end
+
+-- Sets the expiry of what a queue is made of, behind its last entry. All of it expires together: if one part were
+-- removed earlier, a dead reader in front of writers would lose the expiry by which it is found, stay first, and keep
+-- those behind it from being woken.
+local function keep_queue(k)
+    local _, writers = expiries(k, false)
+    local _, readers = expiries(k, true)
+    local last = text(math.max(writers, readers))
+    redis.call('PEXPIREAT', k.queue, last)
+    redis.call('PEXPIREAT', k.waiting, last)
+    redis.call('PEXPIREAT', k.waiters, last)
+end
+
+local function delete_lapsed_entries(k)
+    for _, base in ipairs({ 0, READERS }) do
+        local lapsed = redis.call('ZRANGEBYSCORE', k.waiting, text(base), text(base + now))
+        if #lapsed > 0 then
+            call_in_parts('ZREM', k.queue, lapsed)
+            call_in_parts('HDEL', k.waiters, lapsed)
+            call_in_parts('ZREM', k.waiting, lapsed)
+        end
     end
 end
 
--- Deletes the leases that have lapsed. A grant never passes them over: when the clock steps back, as in a failover, an
--- extension would revive a lapsed lease beside the new one.
-local function delete_lapsed_leases(name)
-    redis.call('ZREMRANGEBYSCORE', key('lock', name), '-inf', now - TOLERANCE)
-    redis.call('ZREMRANGEBYSCORE', key('readers', name), '-inf', now - TOLERANCE)
+-- Deletes the entry with this lock id, without wake-ups. Answers the entry; nil if there was none.
+local function leave_queue(k, lock_id)
+    local entry = entry_of(k, lock_id)
+    if entry then
+        redis.call('DEL', k.id)
+        delete_entry(k, lock_id)
+    end
+    return entry
 end

@@ -1,40 +1,43 @@
--- Ends the leases and deletes the queue entries with these lock ids. Answers each in the order of the request, as
--- release.lua does. It wakes waiters once for each key, and never hands over.
+-- Ends the leases and deletes the queue entries with these lock ids, which are the arguments from the second on. Answers
+-- each in the order of the request, as release.lua does. It wakes waiters once for each key, and never hands over.
 
 -- include leases
--- include releases
 -- include queue
 -- include wake_ups
 
--- By name: the earliest arrival that has left, and whether only readers have.
+-- By key: the keys of the lock, the earliest arrival that has left, and whether only readers have.
 local changes = {}
 
-local function note_change(name, left)
-    local change = changes[name] or NOBODY
-    changes[name] = { arrival = math.min(change.arrival, left.arrival), shared = change.shared and left.shared }
+local function note_change(k, left)
+    local change = changes[k.lock] or { k = k, arrival = math.huge, shared = true }
+    change.arrival = math.min(change.arrival, tonumber(left.arrival) or 0)
+    change.shared = change.shared and left.shared
+    changes[k.lock] = change
 end
 
-local function release_one(lock_id)
-    local outcome, name = end_lease(lock_id)
-    if outcome == 'released' then
-        note_change(name, NOBODY)
+local function release_one(k, lock_id)
+    local lease, reason = find_lease(k, lock_id)
+    if lease then
+        delete_lease(k, lease)
+        note_change(k, NOBODY)
+        return 'released'
     end
-    if outcome ~= 'not_found' then
-        return outcome
+    if reason == 'expired' then
+        return reason
     end
-    local left = leave_queue(lock_id)
+    local left = leave_queue(k, lock_id)
     if not left then
         return 'not_found'
     end
-    note_change(left.name, left)
+    note_change(k, left)
     return 'left'
 end
 
 local answers = {}
-for i, lock_id in ipairs(ARGV) do
-    answers[i] = release_one(lock_id)
+for i = 2, #ARGV do
+    answers[i - 1] = release_one(lock_keys(8 * i - 15), ARGV[i])
 end
-for name, change in pairs(changes) do
-    wake(name, change)
+for _, change in pairs(changes) do
+    wake(change.k, change)
 end
 return answers

@@ -1,63 +1,51 @@
--- Renews queue entries. The arguments are the waiter ttl and the lock ids. Answers each in the order of the request: in
--- how many milliseconds it is worth to try again; 0 for a waiter who can be granted the key now, or whose entry is
--- lost.
+-- Renews queue entries. The arguments from the second on are the waiter ttl and the lock ids. Answers each in the order
+-- of the request: in how many milliseconds it is worth to try again; 0 for a waiter who can be granted the key now, or
+-- whose entry is lost.
 
 -- include leases
 -- include queue
--- include waits
 
-local waiter_ttl = tonumber(ARGV[1])
+local waiter_ttl = tonumber(ARGV[2])
 
--- The live entries of a key with their expiries.
-local function live_expiries(name)
-    local expiries = {}
-    for _, family in pairs(ENTRIES) do
-        local live = live_entries(key(family, name))
-        for i = 1, #live, 2 do
-            expiries[live[i]] = tonumber(live[i + 1])
-        end
+-- A lost entry is not renewed: it would come back in front of those who arrived later.
+local locks, renewed = {}, {}
+for i = 3, #ARGV do
+    local k, lock_id = lock_keys(8 * i - 23), ARGV[i]
+    local entry = entry_of(k, lock_id)
+    if entry and is_live_entry(entry) then
+        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can renew.
+        redis.call('PEXPIREAT', k.id, text(now + 2 * waiter_ttl + TOLERANCE))
+        renew_entry(k, lock_id, entry.shared, now + waiter_ttl)
+        renewed[lock_id] = true
+        locks[k.lock] = k
     end
-    return expiries
 end
 
 -- Notes for each entry of a key when it is worth to try again: when the first conflicting lease is over, or the first
--- conflicting entry in front lapses. It goes through the queue once, however many ask.
-local function note_next_looks(name, looks)
-    local expiries = live_expiries(name)
-    local written, read = first_lapse(key('lock', name)), first_lapse(key('readers', name))
+-- conflicting entry in front lapses. It goes through the queue once, however many ask. The entries are renewed by then:
+-- each look depends on the expiries of those in front.
+local looks = {}
+for _, k in pairs(locks) do
+    keep_queue(k)
+    local live = live_entries(k)
+    local written, read = first_lapse(exclusive_lease(k)), first_reader_lapse(k)
     local first_writer, first_entry = math.huge, math.huge -- the first expiries in front
-    for _, entry in ipairs(redis.call('ZRANGE', key('queue', name), 0, -1)) do
-        local expires_at = expiries[entry]
-        if expires_at and parse_entry(entry).shared then
-            looks[entry] = math.min(written, first_writer)
-            first_entry = math.min(first_entry, expires_at)
-        elseif expires_at then
-            looks[entry] = math.min(written, read, first_entry)
-            first_writer = math.min(first_writer, expires_at)
-            first_entry = math.min(first_entry, expires_at)
+    for _, lock_id in ipairs(redis.call('ZRANGE', k.queue, 0, -1)) do
+        local entry = live[lock_id]
+        if entry and entry.shared then
+            looks[lock_id] = math.min(written, first_writer)
+            first_entry = math.min(first_entry, entry.expires_at)
+        elseif entry then
+            looks[lock_id] = math.min(written, read, first_entry)
+            first_writer = math.min(first_writer, entry.expires_at)
+            first_entry = math.min(first_entry, entry.expires_at)
         end
     end
 end
 
--- A lost entry is not renewed: it would come back in front of those who arrived later.
-local entries, names, looks = {}, {}, {}
-for i = 2, #ARGV do
-    local id = redis.call('HMGET', key('id', ARGV[i]), 'name', 'entry')
-    local name, entry = id[1], id[2]
-    if entry and is_live_entry(name, entry) then
-        renew_entry(name, entry, now + waiter_ttl)
-        entries[ARGV[i]] = entry
-        names[name] = true
-    end
-end
--- When all are renewed: each look depends on the expiries of those in front.
-for name in pairs(names) do
-    note_next_looks(name, looks)
-end
-
 local answers = {}
-for i = 2, #ARGV do
-    local look = looks[entries[ARGV[i]] or ''] or math.huge
+for i = 3, #ARGV do
+    local look = renewed[ARGV[i]] and looks[ARGV[i]] or math.huge
     table.insert(answers, look < math.huge and look - now or 0)
 end
 return answers

@@ -2,15 +2,13 @@
 -- cursor, then the key of each lease and queue entry that it met: the same key may come several times, and that of a
 -- lapsed lease may come, too.
 
--- include leases
-
 -- As many keys as Redis passes in about three milliseconds.
 local COUNT = 5000
 
-local pattern = string.gsub(PREFIX, '[%*%?%[%]\\]', '\\%0') .. 'id:*'
+local pattern = string.gsub(KEYS[1], '[%*%?%[%]\\]', '\\%0') .. 'id:*'
 local page = redis.call('SCAN', ARGV[1], 'MATCH', pattern, 'COUNT', COUNT)
 local answers = { page[1] }
 for _, id in ipairs(page[2]) do
-    table.insert(answers, redis.call('HGET', id, 'user_key') or nil)
+    table.insert(answers, redis.call('GET', id) or nil)
 end
 return answers

@@ -1,34 +1,20 @@
--- The live leases and queue entries of a lock. Answers the time, the number of its entries, its leases as
--- lookup.lua, and as many of its first entries as the second argument says (mode, owner, arrival).
+-- The live leases and queue entries of a lock. Answers the time, the number of its entries, its leases as lookup.lua,
+-- and as many of its first entries as the second argument says (mode, label, arrival time).
 
 -- include leases
+-- include live_leases
 -- include queue
 
-local name, limit = ARGV[1], tonumber(ARGV[2])
-
-local function leases()
-    local answers = {}
-    for mode, family in pairs(LEASES) do
-        local live = redis.call('ZRANGEBYSCORE', key(family, name), '(' .. text(now - TOLERANCE), '+inf', 'WITHSCORES')
-        for i = 1, #live, 2 do
-            local id = redis.call('HMGET', key('id', live[i]), 'acquired_at_ms', 'fence', 'user_key', 'owner')
-            if id[2] then
-                table.insert(answers, { live[i], mode, live[i + 1], unpack(id) })
-            end
-        end
-    end
-    return answers
-end
+local k, limit = lock_keys(1), tonumber(ARGV[2])
 
 local function entries()
     local answers, from = {}, 0
     repeat
-        local some = redis.call('ZRANGE', key('queue', name), from, from + limit - 1)
-        for _, entry in ipairs(some) do
-            if #answers < limit and is_live_entry(name, entry) then
-                local parsed = parse_entry(entry)
-                local id = redis.call('HMGET', key('id', parsed.lock_id), 'owner', 'arrived_at_ms')
-                table.insert(answers, { parsed.mode, id[1] or '', id[2] or '0' })
+        local some = redis.call('ZRANGE', k.queue, from, from + limit - 1)
+        for _, lock_id in ipairs(some) do
+            local entry = #answers < limit and entry_of(k, lock_id)
+            if entry and is_live_entry(entry) then
+                table.insert(answers, { entry.shared and 'SHARED' or 'EXCLUSIVE', entry.label, entry.arrived_at })
             end
         end
         from = from + #some
@@ -37,9 +23,8 @@ local function entries()
 end
 
 local function count_entries()
-    local after = '(' .. text(now)
-    return redis.call('ZCOUNT', key(ENTRIES.EXCLUSIVE, name), after, '+inf')
-        + redis.call('ZCOUNT', key(ENTRIES.SHARED, name), after, '+inf')
+    return redis.call('ZCOUNT', k.waiting, '(' .. text(now), '(' .. text(READERS))
+        + redis.call('ZCOUNT', k.waiting, '(' .. text(READERS + now), '+inf')
 end
 
-return { now, count_entries(), leases(), entries() }
+return { now, count_entries(), live_leases(k), entries() }

@@ -12,29 +12,40 @@ end
 
 -- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers who are first, and
 -- the first writer. Nobody behind that writer can be granted the key.
-local function wake(name, left)
+local function wake(k, left)
     -- First, so that a dead waiter is not woken in place of the live one behind it.
-    delete_lapsed_entries(name)
-    local written = last_expiry(key('lock', name)) > now - TOLERANCE
-    local read = last_expiry(key('readers', name)) > now - TOLERANCE
-    local from = 0
+    delete_lapsed_entries(k)
+    local exclusive = exclusive_lease(k)
+    local written = exclusive and is_live(exclusive)
+    local read = last_score(k.readers) > now - TOLERANCE
+    local left_at = tonumber(left.arrival) or 0
+    local from, is_first = 0, true
     repeat
-        local entries = redis.call('ZRANGE', key('queue', name), from, from + 99)
-        for i, each in ipairs(entries) do
-            local entry, is_first = parse_entry(each), from + i == 1
-            local is_grantable = not written and (entry.shared or is_first and not read)
-            -- It knew from the entry that has left when to look, and perhaps only that entry knew of a lease with an
-            -- earlier expiry. A writer behind readers has to look, too: they may be granted the key and leave without a
-            -- wake-up.
-            local looked_behind = entry.arrival > left.arrival
-                and (not left.shared or not entry.shared and is_first)
-            if is_grantable or looked_behind then
-                publish(entry, entry.waiter)
-            end
-            if not entry.shared then
-                return
+        local queue = redis.call('ZRANGE', k.queue, from, from + 99, 'WITHSCORES')
+        local ids = {}
+        for i = 1, #queue, 2 do
+            table.insert(ids, queue[i])
+        end
+        local values = #ids > 0 and redis.call('HMGET', k.waiters, unpack(ids)) or {}
+        for i, lock_id in ipairs(ids) do
+            local entry = parse_waiter(values[i])
+            -- Nobody waits behind an entry of which Redis has lost a part.
+            if entry.mode then
+                local is_grantable = not written and (entry.shared or is_first and not read)
+                -- It knew from the entry that has left when to look, and perhaps only that entry knew of a lease with
+                -- an earlier expiry. A writer behind readers has to look, too: they may be granted the key and leave
+                -- without a wake-up.
+                local looked_behind = tonumber(queue[2 * i]) > left_at
+                    and (not left.shared or not entry.shared and is_first)
+                if is_grantable or looked_behind then
+                    publish(entry, entry.waiter)
+                end
+                if not entry.shared then
+                    return
+                end
+                is_first = false
             end
         end
-        from = from + #entries
-    until #entries == 0
+        from = from + #ids
+    until #ids == 0
 end

@@ -118,7 +118,7 @@ final class Acquirer {
             grants.stream()
                     .limit(1)
                     .forEach(first -> releaser.release(
-                            first.lockId(), first.confirmation().ttl()));
+                            first.keyedLockId(), first.confirmation().ttl()));
             throw ex;
         }
         joint.giveBack(grants.size() - 1);
@@ -238,9 +238,9 @@ final class Acquirer {
         /** @param hasEntry whether there may be a queue entry */
         private void giveUp(boolean hasEntry) {
             if (inDoubt) {
-                releaser.releaseInDoubt(oneAttempt.lockId(), oneAttempt.ttl());
+                releaser.releaseInDoubt(oneAttempt.keyedLockId(), oneAttempt.ttl());
             } else if (hasEntry) {
-                releaser.leaveQueue(oneAttempt.lockId());
+                releaser.leaveQueue(oneAttempt.keyedLockId());
             }
         }
 

@@ -5,6 +5,7 @@ import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
@@ -59,18 +60,19 @@ final class BackgroundReleaser implements AutoCloseable {
 
     /** Releases a lease that its holder does not use any more. Repeats that for the ttl at most. */
     void release(Lease lease) {
-        add(new Pending(lease.lockId(), lease, Duration.ZERO, lease.confirmed().ttl()));
+        add(new Pending(
+                lease.keyedLockId(), lease, Duration.ZERO, lease.confirmed().ttl()));
     }
 
-    /** Releases a lease of another process, whose row was locked. Repeats that for this duration at most. */
-    void release(String lockId, Duration patience) {
-        add(new Pending(lockId, null, Duration.ZERO, patience));
+    /** Releases a lease that has no handle. Repeats that for this duration at most. */
+    void release(KeyedLockId id, Duration patience) {
+        add(new Pending(id, null, Duration.ZERO, patience));
     }
 
     /** Does the same for leases that were granted together and that nobody will use, in one statement. */
     void releaseAll(List<AcquireRequest> granted) {
         granted.forEach(
-                each -> pending.put(each.lockId(), new Pending(each.lockId(), null, Duration.ZERO, each.ttl())));
+                each -> pending.put(each.lockId(), new Pending(each.keyedLockId(), null, Duration.ZERO, each.ttl())));
         alarm.ringAt(time.nanoTime());
     }
 
@@ -80,22 +82,22 @@ final class BackgroundReleaser implements AutoCloseable {
      * begins again after each error, because a server that stood still executes the request only when it goes on.
      * Repeats that until such a lease has lapsed, and the queue entry that the request may leave.
      */
-    void releaseInDoubt(String lockId, Duration ttl) {
+    void releaseInDoubt(KeyedLockId id, Duration ttl) {
         Duration period = backend.inDoubtPeriod();
         Duration longest = ttl.compareTo(backend.waiterTtl()) > 0 ? ttl : backend.waiterTtl();
-        add(new Pending(lockId, null, period, longest.plus(period)));
+        add(new Pending(id, null, period, longest.plus(period)));
     }
 
     /** Releases what the lock id of a lease that has ended may still be granted. */
     void releaseLate(Lease ended) {
         if (ended.isInDoubt()) {
-            releaseInDoubt(ended.lockId(), ended.confirmed().ttl());
+            releaseInDoubt(ended.keyedLockId(), ended.confirmed().ttl());
         }
     }
 
     /** Deletes a queue entry. */
-    void leaveQueue(String lockId) {
-        add(new Pending(lockId, null, Duration.ZERO, backend.waiterTtl()));
+    void leaveQueue(KeyedLockId id) {
+        add(new Pending(id, null, Duration.ZERO, backend.waiterTtl()));
     }
 
     /**
@@ -120,7 +122,7 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     private void add(Pending release) {
-        pending.put(release.lockId, release);
+        pending.put(release.id.lockId(), release);
         alarm.ringAt(release.dueAt);
     }
 
@@ -140,7 +142,7 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     private int serverOf(Pending release) {
-        return backend.serverOf(release.lockId);
+        return backend.serverOf(release.id.lockId());
     }
 
     /** The rest follows when the server has answered. */
@@ -175,7 +177,7 @@ final class BackgroundReleaser implements AutoCloseable {
         List<Pending> together = new ArrayList<>();
         for (Pending each : due) {
             if (each.isOver()) {
-                pending.remove(each.lockId, each);
+                pending.remove(each.id.lockId(), each);
             } else if (each.isEarly()) {
                 parts.add(List.of(each));
             } else {
@@ -192,9 +194,9 @@ final class BackgroundReleaser implements AutoCloseable {
         part.forEach(each -> each.tries++);
         Pending first = part.get(0);
         return first.lease != null && first.isEarly()
-                ? backend.releaseAfterLater(first.lockId, first.lease.holdTime().atLeast())
+                ? backend.releaseAfterLater(first.id, first.lease.holdTime().atLeast())
                         .thenApply(List::of)
-                : backend.releaseAllLater(part.stream().map(each -> each.lockId).toList());
+                : backend.releaseAllLater(part.stream().map(each -> each.id).toList());
     }
 
     private void ended(
@@ -208,7 +210,7 @@ final class BackgroundReleaser implements AutoCloseable {
         for (int i = 0; i < releases.size(); i++) {
             Pending release = releases.get(i);
             if (release.isEndedBy(results.get(i), sentAt)) {
-                pending.remove(release.lockId, release);
+                pending.remove(release.id.lockId(), release);
                 if (release.lease != null) {
                     releaseLate(release.lease);
                     if (results.get(i).outcome() == Outcome.NOT_FOUND) {
@@ -228,9 +230,9 @@ final class BackgroundReleaser implements AutoCloseable {
      */
     private final class Pending {
 
-        private final String lockId;
+        private final KeyedLockId id;
 
-        /** Its {@code holdAtLeast} may not be over. Null for a lock id alone. */
+        /** Its {@code holdAtLeast} may not be over. Null for a lock id without a handle. */
         private final @Nullable Lease lease;
 
         /** How long the lease or the queue entry may still appear at the server. */
@@ -241,8 +243,8 @@ final class BackgroundReleaser implements AutoCloseable {
         private volatile long dueAt = time.nanoTime();
         private volatile int tries;
 
-        Pending(String lockId, @Nullable Lease lease, Duration inDoubt, Duration patience) {
-            this.lockId = lockId;
+        Pending(KeyedLockId id, @Nullable Lease lease, Duration inDoubt, Duration patience) {
+            this.id = id;
             this.lease = lease;
             this.inDoubt = inDoubt;
             this.settlesAt = dueAt + inDoubt.toNanos();

@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.Fence;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 
 /**
@@ -20,6 +21,10 @@ record GrantedLease(
     /** Granted to the only request. */
     GrantedLease(LockRequest request, String lockId, Fence fence, Confirmation confirmation, Duration waited) {
         this(request, lockId, fence, confirmation, waited, 0);
+    }
+
+    KeyedLockId keyedLockId() {
+        return new KeyedLockId(request.key(), lockId);
     }
 
     /** Without the lock id. */

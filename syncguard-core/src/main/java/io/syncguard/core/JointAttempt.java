@@ -56,7 +56,7 @@ final class JointAttempt {
             }
         } catch (Throwable ex) {
             if (InDoubt.is(ex)) {
-                attempts.forEach(each -> releaser.releaseInDoubt(each.lockId(), each.ttl()));
+                attempts.forEach(each -> releaser.releaseInDoubt(each.keyedLockId(), each.ttl()));
             }
             throw ex;
         }

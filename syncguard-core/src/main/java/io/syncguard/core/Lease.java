@@ -9,6 +9,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
@@ -103,6 +104,10 @@ final class Lease {
 
     String lockId() {
         return grant.lockId();
+    }
+
+    KeyedLockId keyedLockId() {
+        return grant.keyedLockId();
     }
 
     Fence fence() {

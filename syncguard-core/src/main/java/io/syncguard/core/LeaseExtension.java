@@ -53,7 +53,7 @@ final class LeaseExtension implements AutoCloseable {
     ExtendRequest request(@Nullable Duration ttl) {
         before = lease.confirmed();
         asked = lease.ask(ttl);
-        return new ExtendRequest(lease.lockId(), asked.ttl());
+        return new ExtendRequest(lease.key(), lease.lockId(), asked.ttl());
     }
 
     /**

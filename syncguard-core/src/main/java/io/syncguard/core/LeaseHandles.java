@@ -43,7 +43,7 @@ final class LeaseHandles {
             // The failed one was released.
             grants.subList(handles.size() + 1, grants.size())
                     .forEach(each -> backgroundReleaser.release(
-                            each.lockId(), each.confirmation().ttl()));
+                            each.keyedLockId(), each.confirmation().ttl()));
             handles.forEach(handle -> Shielded.run(handle::close, ex::addSuppressed));
             throw ex;
         }
@@ -58,7 +58,8 @@ final class LeaseHandles {
         } catch (Throwable ex) {
             // Nobody has the handle: the lease would be extended for the life of the process.
             if (handle == null) {
-                backgroundReleaser.release(grant.lockId(), grant.confirmation().ttl());
+                backgroundReleaser.release(
+                        grant.keyedLockId(), grant.confirmation().ttl());
             } else {
                 parts.releaser().release(handle.lease());
             }

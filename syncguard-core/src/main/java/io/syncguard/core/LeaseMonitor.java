@@ -3,6 +3,7 @@ package io.syncguard.core;
 import io.syncguard.LockHandle;
 import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,6 +78,12 @@ final class LeaseMonitor implements AutoCloseable {
     LockHandle find(String lockId) {
         Held found = held.get(lockId);
         return found == null ? null : found.handle();
+    }
+
+    /** This lock id, with the key of its lease if this process holds that. */
+    KeyedLockId keyed(String lockId) {
+        Held found = held.get(lockId);
+        return found == null ? new KeyedLockId(lockId) : found.lease().keyedLockId();
     }
 
     boolean holds(String key) {

@@ -97,7 +97,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, waiters, time);
         this.releaser = new LockReleaser(backend, backgroundReleaser, waiters, monitor, reports);
-        this.admin = new StoreAdmin(backend, new ForcedReleaser(backend, monitor, dispatcher, time));
+        this.admin = new StoreAdmin(backend, monitor, new ForcedReleaser(backend, monitor, dispatcher, time));
         EngineParts parts = new EngineParts(
                 backend,
                 settings,
@@ -173,7 +173,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
 
     @Override
     public boolean owns(String lockId) {
-        return backend.lookupById(LockLimits.lockId(lockId)).isPresent();
+        return backend.lookupById(monitor.keyed(LockLimits.lockId(lockId))).isPresent();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.syncguard.core;
 import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
@@ -124,11 +125,12 @@ final class LockReleaser {
      * @return whether it was held until now
      */
     boolean release(String lockId, Duration patience) {
+        KeyedLockId id = new KeyedLockId(lockId);
         // The key of another process is not known here, so all waiters look after a lost answer.
-        ReleaseResult result = uninterrupted(() -> List.of(backend.release(lockId)), 1, waiters::wakeUpsMissed)
+        ReleaseResult result = uninterrupted(() -> List.of(backend.release(id)), 1, waiters::wakeUpsMissed)
                 .get(0);
         if (result.outcome() == Outcome.BUSY) {
-            background.release(lockId, patience);
+            background.release(id, patience);
         }
         return result.outcome() == Outcome.RELEASED || result.outcome() == Outcome.BUSY;
     }
@@ -162,12 +164,14 @@ final class LockReleaser {
     private List<ReleaseResult> end(List<Lease> leases) {
         Lease first = leases.get(0);
         if (leases.size() > 1) {
-            return backend.releaseTogether(leases.stream().map(Lease::lockId).toList());
+            return backend.releaseTogether(
+                    leases.stream().map(Lease::keyedLockId).toList());
         }
         return List.of(
                 first.holdTime().isEarly()
-                        ? backend.releaseAfter(first.lockId(), first.holdTime().atLeast())
-                        : backend.release(first.lockId()));
+                        ? backend.releaseAfter(
+                                first.keyedLockId(), first.holdTime().atLeast())
+                        : backend.release(first.keyedLockId()));
     }
 
     private List<ReleaseResult> uninterrupted(List<Lease> leases) {

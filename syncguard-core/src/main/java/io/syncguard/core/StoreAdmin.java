@@ -18,10 +18,12 @@ import java.util.Optional;
 final class StoreAdmin implements LockAdmin {
 
     private final LockBackend backend;
+    private final LeaseMonitor monitor;
     private final ForcedReleaser forcedReleaser;
 
-    StoreAdmin(LockBackend backend, ForcedReleaser forcedReleaser) {
+    StoreAdmin(LockBackend backend, LeaseMonitor monitor, ForcedReleaser forcedReleaser) {
         this.backend = backend;
+        this.monitor = monitor;
         this.forcedReleaser = forcedReleaser;
     }
 
@@ -47,7 +49,7 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return backend.lookupById(LockLimits.lockId(lockId));
+        return backend.lookupById(monitor.keyed(LockLimits.lockId(lockId)));
     }
 
     @Override

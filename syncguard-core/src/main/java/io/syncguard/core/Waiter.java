@@ -4,6 +4,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -72,6 +73,10 @@ final class Waiter implements AutoCloseable {
 
     String lockId() {
         return request.lockId();
+    }
+
+    KeyedLockId keyedLockId() {
+        return request.keyedLockId();
     }
 
     /**

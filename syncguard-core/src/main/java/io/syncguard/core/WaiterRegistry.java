@@ -7,6 +7,7 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
@@ -111,10 +112,10 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     }
 
     /** Wakes all waiters. Returns the lock ids of those that slept. */
-    List<String> wakeAll() {
+    List<KeyedLockId> wakeAll() {
         return waiters.values().stream()
                 .filter(Waiter::wakeFromSleep)
-                .map(Waiter::lockId)
+                .map(Waiter::keyedLockId)
                 .toList();
     }
 
@@ -201,12 +202,12 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private void sendTo(int server, List<Waiter.Poll> due) {
         for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
             List<Waiter.Poll> polls = due.subList(from, Math.min(due.size(), from + CHUNK));
-            List<String> lockIds =
-                    polls.stream().map(poll -> poll.waiter().lockId()).toList();
+            List<KeyedLockId> ids =
+                    polls.stream().map(poll -> poll.waiter().keyedLockId()).toList();
             long sentAt = time.nanoTime();
             turns.send(
                     server,
-                    () -> backend.renewWaitersLater(lockIds),
+                    () -> backend.renewWaitersLater(ids),
                     (answers, failure) -> ended(polls, sentAt, answers, failure));
         }
     }

@@ -39,6 +39,11 @@ public record AcquireRequest(
         return new AcquireRequest(key, mode, lockId, ttl, owner, handOver, true, waiter);
     }
 
+    /** The lock id with its key, for the requests that follow. */
+    public KeyedLockId keyedLockId() {
+        return new KeyedLockId(key, lockId);
+    }
+
     /** Without the lock id. */
     @Override
     public String toString() {

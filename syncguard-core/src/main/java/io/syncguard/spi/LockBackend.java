@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The server's clock judges expiry. A lease is live until {@value #TOLERANCE_MILLIS} ms after its end: a holder
  * stops at the end by its own clock, so it knows of the loss before anybody else is granted the key.
  *
+ * <p>Requests for a lease or a queue entry carry its lock id and the key that was asked for with it. By a lock id alone
+ * they have the same answers, and may take two round trips.
+ *
  * <p>Contention is an answer. Every failure is a {@link LockBackendException}. With the codes
  * {@code SERVICE_UNAVAILABLE}, {@code NETWORK_TIMEOUT}, {@code ABORTED} and {@code INTERNAL} the outcome is in doubt,
  * and the engine releases what may have been granted. With any other code, and with a {@link RequestNotSentException},
@@ -104,18 +107,23 @@ public interface LockBackend extends AutoCloseable {
      * instead of a message, never both: the engine delivers it. If the answer is lost, the engine renews the waiters of
      * the key at once.
      */
-    ReleaseResult release(String lockId);
+    ReleaseResult release(KeyedLockId id);
+
+    /** Does the same by the lock id alone. */
+    default ReleaseResult release(String lockId) {
+        return release(new KeyedLockId(lockId));
+    }
 
     /**
      * Does what {@link #release} does for the leases of one caller, in one round trip as far as nobody waits for their
      * keys. After an error some of them may have been done. A waiter learns of a hand-over in the answer only when all are
      * released.
      *
-     * @param lockIds at most {@link #keysTogether}
+     * @param ids at most {@link #keysTogether}
      * @return in the order of the lock ids, each with the hand-over of its key if it carries that
      */
-    default List<ReleaseResult> releaseTogether(List<String> lockIds) {
-        return lockIds.stream().map(this::release).toList();
+    default List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
+        return ids.stream().map(this::release).toList();
     }
 
     /**
@@ -124,13 +132,18 @@ public interface LockBackend extends AutoCloseable {
      * grant under a lock id that nobody has, so that nothing can release or extend it. The first waiter is woken
      * because the end has changed. Nothing is handed over, and a queue entry is left alone.
      */
-    ReleaseResult releaseAfter(String lockId, Duration held);
+    ReleaseResult releaseAfter(KeyedLockId id, Duration held);
+
+    /** Does the same by the lock id alone. */
+    default ReleaseResult releaseAfter(String lockId, Duration held) {
+        return releaseAfter(new KeyedLockId(lockId), held);
+    }
 
     /**
      * Does what {@link #release} does for many lock ids in one round trip. The answers come in the order of the
      * request. It wakes and never hands over. After an error some of them may have been done.
      */
-    List<ReleaseResult> releaseAll(List<String> lockIds);
+    List<ReleaseResult> releaseAll(List<KeyedLockId> ids);
 
     /**
      * Renews queue entries for another {@link #waiterTtl}, all in one round trip.
@@ -140,7 +153,7 @@ public interface LockBackend extends AutoCloseable {
      *     server failed while others answered. Any other answer confirms that the entry existed after the request was
      *     sent
      */
-    List<Duration> renewWaiters(List<String> lockIds);
+    List<Duration> renewWaiters(List<KeyedLockId> ids);
 
     /** How long a queue entry lives unless it is renewed. */
     Duration waiterTtl();
@@ -176,18 +189,18 @@ public interface LockBackend extends AutoCloseable {
     }
 
     /** Does the same for {@link #releaseAll}. */
-    default CompletionStage<List<ReleaseResult>> releaseAllLater(List<String> lockIds) {
-        return CompletableFuture.completedFuture(releaseAll(lockIds));
+    default CompletionStage<List<ReleaseResult>> releaseAllLater(List<KeyedLockId> ids) {
+        return CompletableFuture.completedFuture(releaseAll(ids));
     }
 
     /** Does the same for {@link #releaseAfter}. */
-    default CompletionStage<ReleaseResult> releaseAfterLater(String lockId, Duration held) {
-        return CompletableFuture.completedFuture(releaseAfter(lockId, held));
+    default CompletionStage<ReleaseResult> releaseAfterLater(KeyedLockId id, Duration held) {
+        return CompletableFuture.completedFuture(releaseAfter(id, held));
     }
 
     /** Does the same for {@link #renewWaiters}. */
-    default CompletionStage<List<Duration>> renewWaitersLater(List<String> lockIds) {
-        return CompletableFuture.completedFuture(renewWaiters(lockIds));
+    default CompletionStage<List<Duration>> renewWaitersLater(List<KeyedLockId> ids) {
+        return CompletableFuture.completedFuture(renewWaiters(ids));
     }
 
     /** Does the same for one lease, at the request of its holder. */
@@ -210,7 +223,12 @@ public interface LockBackend extends AutoCloseable {
     List<RawLockInfo> lookup(String key);
 
     /** The live lease with this lock id. */
-    Optional<RawLockInfo> lookupById(String lockId);
+    Optional<RawLockInfo> lookupById(KeyedLockId id);
+
+    /** Does the same by the lock id alone. */
+    default Optional<RawLockInfo> lookupById(String lockId) {
+        return lookupById(new KeyedLockId(lockId));
+    }
 
     /**
      * A page of the keys that have live leases or live queue entries, in the order of their bytes in UTF-8. Its time is

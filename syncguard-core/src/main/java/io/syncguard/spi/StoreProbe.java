@@ -46,10 +46,10 @@ public final class StoreProbe {
                     .map(key -> request(key, store))
                     .toList();
             List<AcquireResult> results = acquire(store, requests);
-            List<String> granted = new ArrayList<>();
+            List<KeyedLockId> granted = new ArrayList<>();
             for (int i = 0; i < requests.size(); i++) {
                 if (results.get(i) instanceof AcquireResult.Granted) {
-                    granted.add(requests.get(i).lockId());
+                    granted.add(requests.get(i).keyedLockId());
                 }
             }
             release(store, granted);
@@ -69,11 +69,11 @@ public final class StoreProbe {
         return results;
     }
 
-    private static void release(LockBackend store, List<String> lockIds) {
-        if (lockIds.size() == 1) {
-            store.release(lockIds.get(0));
-        } else if (lockIds.size() > 1) {
-            store.releaseTogether(lockIds);
+    private static void release(LockBackend store, List<KeyedLockId> ids) {
+        if (ids.size() == 1) {
+            store.release(ids.get(0));
+        } else if (ids.size() > 1) {
+            store.releaseTogether(ids);
         }
     }
 

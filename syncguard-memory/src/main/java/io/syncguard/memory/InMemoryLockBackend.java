@@ -10,6 +10,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -76,24 +77,25 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
-        return release(lockId, process);
+    public ReleaseResult release(KeyedLockId id) {
+        return release(id.lockId(), process);
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return store.withLockId(lockId, key -> key.releaseAfter(lockId, held), ReleaseResult.NOT_FOUND);
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        return store.withLockId(id.lockId(), key -> key.releaseAfter(id.lockId(), held), ReleaseResult.NOT_FOUND);
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
         return store.call(
-                () -> lockIds.stream().map(lockId -> release(lockId, null)).toList());
+                () -> ids.stream().map(id -> release(id.lockId(), null)).toList());
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
-        return store.call(() -> lockIds.stream()
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        return store.call(() -> ids.stream()
+                .map(KeyedLockId::lockId)
                 .map(lockId -> store.withLockId(lockId, key -> key.renewWaiter(lockId), Duration.ZERO))
                 .toList());
     }
@@ -139,8 +141,9 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return store.withLockId(lockId, key -> key.leases().lookupById(lockId, store.now()), Optional.empty());
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        return store.withLockId(
+                id.lockId(), key -> key.leases().lookupById(id.lockId(), store.now()), Optional.empty());
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
@@ -141,8 +142,8 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
-        return renew.run(engineConnections, lockIds);
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        return renew.run(engineConnections, lockIds(ids));
     }
 
     @Override
@@ -170,24 +171,29 @@ public final class PostgresLockBackend implements LockBackend {
         return current != null && current.isConnected();
     }
 
-    @Override
-    public ReleaseResult release(String lockId) {
-        return callers.release(lockId);
+    /** The statements find a lease by its lock id, which has an index. */
+    private static List<String> lockIds(List<KeyedLockId> ids) {
+        return ids.stream().map(KeyedLockId::lockId).toList();
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
-        return callers.releaseTogether(lockIds);
+    public ReleaseResult release(KeyedLockId id) {
+        return callers.release(id.lockId());
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        return release.all(engineConnections, lockIds);
+    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
+        return callers.releaseTogether(lockIds(ids));
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return release.after(connections.uninterruptible(), lockId, held);
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        return release.all(engineConnections, lockIds(ids));
+    }
+
+    @Override
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        return release.after(connections.uninterruptible(), id.lockId(), held);
     }
 
     @Override
@@ -220,8 +226,8 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return lookup.byId(connections, lockId);
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        return lookup.byId(connections, id.lockId());
     }
 
     @Override

@@ -72,8 +72,8 @@ class PostgresConnectionUseTests {
             assertThat(taken.isValid(1)).isTrue();
 
             assertThat(backend.extend(List.of(extension()))).allMatch(ExtendResult.Extended.class::isInstance);
-            assertThat(backend.renewWaiters(List.of(WAITING.lockId()))).noneMatch(Duration::isZero);
-            assertThat(backend.releaseAll(List.of(WAITING.lockId()))).containsExactly(ReleaseResult.LEFT);
+            assertThat(backend.renewWaiters(List.of(WAITING.keyedLockId()))).noneMatch(Duration::isZero);
+            assertThat(backend.releaseAll(List.of(WAITING.keyedLockId()))).containsExactly(ReleaseResult.LEFT);
 
             Stream.<ThrowingCallable>of(
                             () -> backend.acquire(HELD),

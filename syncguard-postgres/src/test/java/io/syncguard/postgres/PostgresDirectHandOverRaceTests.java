@@ -161,7 +161,7 @@ class PostgresDirectHandOverRaceTests {
         queueForHandOver(race, NEXT, 2);
         Future<ReleaseResult> release = startHandOver();
 
-        List<Duration> nextLooks = race.backend.renewWaiters(List.of(WAITER, NEXT));
+        List<Duration> nextLooks = race.renewWaiters(WAITER, NEXT);
 
         assertThat(nextLooks.get(0)).isZero();
         assertThat(nextLooks.get(1)).isPositive();
@@ -173,7 +173,7 @@ class PostgresDirectHandOverRaceTests {
     @Test
     void a_grant_is_younger_than_the_last_confirmation_of_the_queue_entry() throws Exception {
         race.stopAfter("UPDATE", "syncguard_locks_waiters");
-        Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
+        Future<List<Duration>> renewal = start(() -> race.renewWaiters(WAITER));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
@@ -190,7 +190,7 @@ class PostgresDirectHandOverRaceTests {
     @Test
     void a_queue_entry_that_is_being_renewed_becomes_a_lease_all_the_same() throws Exception {
         race.stopAfter("UPDATE", "syncguard_locks_waiters");
-        Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
+        Future<List<Duration>> renewal = start(() -> race.renewWaiters(WAITER));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = race.startRelease(MINE);
 

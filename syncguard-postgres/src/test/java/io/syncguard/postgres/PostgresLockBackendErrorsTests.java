@@ -11,6 +11,7 @@ import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
@@ -157,7 +158,8 @@ class PostgresLockBackendErrorsTests {
                 """);
 
         assertFailed(
-                catchThrowable(() -> backend.releaseTogether(List.of(LOCK_ID, OTHER_LOCK_ID))),
+                catchThrowable(() ->
+                        backend.releaseTogether(List.of(new KeyedLockId(LOCK_ID), new KeyedLockId(OTHER_LOCK_ID)))),
                 LockErrorCode.SERVICE_UNAVAILABLE);
         assertThat(jdbc.queryForList("SELECT key FROM syncguard_locks", String.class))
                 .containsExactly("order:2");

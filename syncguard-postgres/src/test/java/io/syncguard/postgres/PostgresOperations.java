@@ -55,13 +55,13 @@ final class PostgresOperations {
         all.put("acquire, shared", () -> backend.acquire(shared()));
         all.put("refused", () -> backend.acquire(again(held())));
         all.put("wait", () -> backend.acquire(again(held()).waitingAs(1)));
-        all.put("renew queue entries", () -> backend.renewWaiters(List.of(queued().lockId())));
+        all.put("renew queue entries", () -> backend.renewWaiters(List.of(queued().keyedLockId())));
         all.put("extend", () -> backend.extend(List.of(new ExtendRequest(held().lockId(), TTL))));
         all.put("rotate", () -> backend.rotate(new ExtendRequest(held().lockId(), TTL)));
         all.put("release", () -> backend.release(held().lockId()));
         all.put("release, shared", () -> backend.release(heldShared().lockId()));
         all.put("leave", () -> backend.release(queued().lockId()));
-        all.put("release in the background", () -> backend.releaseAll(List.of(held().lockId())));
+        all.put("release in the background", () -> backend.releaseAll(List.of(held().keyedLockId())));
         all.put("hold at least", () -> backend.releaseAfter(held().lockId(), Duration.ofSeconds(20)));
         all.put("force release", () -> backend.forceRelease(held().key()));
         all.put("isLocked", () -> backend.isLocked("a"));

@@ -69,7 +69,7 @@ class PostgresQueueEntryRaceTests {
     @Test
     void a_queue_entry_that_is_deleted_before_it_could_be_renewed_does_not_come_back() throws Exception {
         race.stopBefore("UPDATE", "syncguard_locks_waiters");
-        Future<List<Duration>> renewal = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
+        Future<List<Duration>> renewal = race.startBlocked(() -> race.renewWaiters(FIRST));
 
         race.moveClock(Duration.ofSeconds(2));
         race.backend.release(MINE);
@@ -84,11 +84,11 @@ class PostgresQueueEntryRaceTests {
     void a_queue_entry_that_has_lapsed_is_not_renewed() {
         race.moveClock(Duration.ofSeconds(1));
 
-        assertThat(race.backend.renewWaiters(List.of(FIRST, SECOND)))
+        assertThat(race.renewWaiters(FIRST, SECOND))
                 .containsExactly(Duration.ZERO, TTL.plusSeconds(1).minusSeconds(5));
 
         race.moveClock(Duration.ofSeconds(-1));
-        assertThat(race.backend.renewWaiters(List.of(SECOND))).containsExactly(Duration.ofSeconds(1));
+        assertThat(race.renewWaiters(SECOND)).containsExactly(Duration.ofSeconds(1));
     }
 
     @Test
@@ -98,7 +98,7 @@ class PostgresQueueEntryRaceTests {
         race.lockSerialisingRow();
         race.inOther("SELECT FROM syncguard_locks_waiters WHERE lock_id = '" + FIRST + "' FOR UPDATE");
 
-        race.backend.renewWaiters(List.of(FIRST, SECOND));
+        race.renewWaiters(FIRST, SECOND);
 
         assertThat(race.jdbc.queryForList(
                         "SELECT expires_at_ms - syncguard_locks_now() FROM syncguard_locks_waiters ORDER BY arrival",
@@ -110,7 +110,7 @@ class PostgresQueueEntryRaceTests {
     void the_next_look_of_a_waiter_is_when_the_first_of_those_in_front_may_have_died() {
         race.queue(reader(THIRD), 3);
 
-        assertThat(race.backend.renewWaiters(List.of(THIRD, SECOND, FIRST)))
+        assertThat(race.renewWaiters(THIRD, SECOND, FIRST))
                 .as("the first waits for the lease, the others for those in front")
                 .containsExactly(
                         Duration.ofSeconds(5),
@@ -128,7 +128,7 @@ class PostgresQueueEntryRaceTests {
         race.moveClock(TTL);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + 100");
 
-        assertThat(race.backend.renewWaiters(List.of(THIRD, FOURTH, FIRST)))
+        assertThat(race.renewWaiters(THIRD, FOURTH, FIRST))
                 .as("the lease has lapsed, though its row exists")
                 .containsExactly(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(5));
     }

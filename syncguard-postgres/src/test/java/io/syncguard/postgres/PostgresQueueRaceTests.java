@@ -14,7 +14,6 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -254,7 +253,7 @@ class PostgresQueueRaceTests {
         race.moveClock(Duration.ofSeconds(3));
 
         assertThat(race.queue(request("third"), 3).nextLook()).isEqualTo(Duration.ofSeconds(2));
-        assertThat(race.backend.renewWaiters(List.of("third"))).containsExactly(Duration.ofSeconds(2));
+        assertThat(race.renewWaiters("third")).containsExactly(Duration.ofSeconds(2));
     }
 
     @Test

@@ -88,8 +88,8 @@ class PostgresQueueStressTests {
                 race.backend.extend(some(random).stream()
                         .map(lockId -> new ExtendRequest(lockId, TTL.dividedBy(1 + random.nextInt(4))))
                         .toList());
-            case 4 -> race.backend.renewWaiters(some(random));
-            case 5, 6 -> some(random).stream().limit(2).forEach(race.backend::release);
+            case 4 -> race.renewWaiters(some(random).toArray(String[]::new));
+            case 5, 6 -> some(random).stream().limit(2).forEach(lockId -> race.backend.release(lockId));
             default -> {
                 List<String> keys = new ArrayList<>(KEYS);
                 Collections.shuffle(keys, random);

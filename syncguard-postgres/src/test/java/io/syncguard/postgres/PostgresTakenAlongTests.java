@@ -11,6 +11,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
@@ -116,8 +117,9 @@ class PostgresTakenAlongTests {
                             waiter.waiter())))
                     .isInstanceOf(AcquireResult.Queued.class);
 
-            ReleaseResult answer =
-                    together ? ours.releaseTogether(List.of(holder)).get(0) : ours.release(holder);
+            ReleaseResult answer = together
+                    ? ours.releaseTogether(List.of(new KeyedLockId(holder))).get(0)
+                    : ours.release(holder);
 
             assertThat(answer.outcome()).isEqualTo(ReleaseResult.Outcome.RELEASED);
             assertThat(answer.handOver() == null).isEqualTo(together);

@@ -10,6 +10,7 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -127,6 +129,10 @@ class RaceDatabase implements AutoCloseable {
 
     ExtendResult extend(String lockId, Duration ttl) {
         return backend.extend(List.of(new ExtendRequest(lockId, ttl))).get(0);
+    }
+
+    List<Duration> renewWaiters(String... lockIds) {
+        return backend.renewWaiters(Stream.of(lockIds).map(KeyedLockId::new).toList());
     }
 
     ExtendResult rotate(String lockId) {

@@ -12,6 +12,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.Texts;
@@ -219,7 +220,7 @@ class TableNamesPropertyTests {
         assertThat(backend.isLocked("a")).isFalse();
 
         postgres.initialize(tables);
-        assertThat(backend.renewWaiters(List.of(READER))).containsExactly(Duration.ZERO);
+        assertThat(backend.renewWaiters(List.of(new KeyedLockId(READER)))).containsExactly(Duration.ZERO);
         assertThat(fenceOf(backend.acquire(reader))).as("the counter is kept").isEqualTo(3);
         assertThat(backend.extend(List.of(new ExtendRequest(READER, Duration.ofSeconds(30)))))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);

@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,13 +15,13 @@ final class RedisAcquireRequests {
 
     private static final RedisScript ACQUIRE = RedisScript.named("acquire");
 
-    private final RedisKeySpace keys;
-    private final RedisShards shards;
+    private final RedisRequests requests;
+    private final RedisLocks locks;
     private final Duration waiterTtl;
 
-    RedisAcquireRequests(RedisKeySpace keys, RedisShards shards, Duration waiterTtl) {
-        this.keys = keys;
-        this.shards = shards;
+    RedisAcquireRequests(RedisRequests requests, RedisLocks locks, Duration waiterTtl) {
+        this.requests = requests;
+        this.locks = locks;
         this.waiterTtl = waiterTtl;
     }
 
@@ -31,29 +32,36 @@ final class RedisAcquireRequests {
      * @throws LockBackendException when the lock id would not lead to the shard of the key
      */
     RedisRequest of(AcquireRequest request, String channel, @Nullable WakeUpSubscriber wakeUps) {
-        String name = keys.name(request.key());
-        RedisShard shard = shards.ofName(name);
-        if (shards.ofLockId(request.lockId()) != shard) {
+        RedisLock lock = locks.of(request.key());
+        if (!locks.isFor(request.lockId(), lock)) {
             throw new LockBackendException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "The lock id is not one for lock '" + request.key() + "': make it by LockBackend.lockIdFor",
                     null);
         }
-        List<String> arguments = new ArrayList<>(List.of(
-                name, request.mode().name(), request.lockId(), millis(request.ttl()), request.key(), request.owner()));
+        long ttl = request.ttl().toMillis();
+        List<String> arguments = new ArrayList<>(11);
+        arguments.add(requests.retention(ttl));
+        arguments.add(request.lockId());
+        arguments.add(request.mode().name());
+        arguments.add(Long.toString(ttl + LockBackend.TOLERANCE_MILLIS));
+        arguments.add(lock.label(request.owner()));
+        arguments.add(request.key());
         Long waiter = request.waiter();
         if (waiter == null) {
             arguments.add("TRY");
-        } else if (request.handOver() && wakeUps != null) {
-            arguments.addAll(
-                    List.of("HAND_OVER", millis(waiterTtl), waiter.toString(), channel, wakeUps.secretOf(waiter)));
         } else {
-            arguments.addAll(List.of("WAIT", millis(waiterTtl), waiter.toString(), channel));
+            arguments.add("WAIT");
+            arguments.add(Long.toString(waiterTtl.toMillis()));
+            arguments.add(waiter.toString());
+            arguments.add(channel);
+            arguments.add(request.handOver() && wakeUps != null ? wakeUps.secretOf(waiter) : "");
         }
-        return new RedisRequest("acquiring lock '" + request.key() + "'", ACQUIRE, shard, arguments);
-    }
-
-    private static String millis(Duration duration) {
-        return Long.toString(duration.toMillis());
+        return new RedisRequest(
+                "acquiring lock '" + request.key() + "'",
+                ACQUIRE,
+                lock.shard(),
+                lock.keys(request.lockId()),
+                arguments);
     }
 }

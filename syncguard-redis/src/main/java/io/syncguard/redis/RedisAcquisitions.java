@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,15 +19,15 @@ final class RedisAcquisitions implements RedisShardedRequests.Kind<AcquireReques
     }
 
     @Override
-    public String lockId(AcquireRequest item) {
-        return item.lockId();
+    public KeyedLockId idOf(AcquireRequest item) {
+        return item.keyedLockId();
     }
 
     @Override
-    public RedisRequest request(RedisShard shard, List<AcquireRequest> items) {
+    public RedisRequest request(List<RedisLock> locks, List<AcquireRequest> items) {
         return RedisBatchSender.batch(
                 "acquiring " + items.size() + " lock(s)",
-                shard,
+                locks.get(0).shard(),
                 items.stream().map(item -> requests.of(item, channel, null)).toList());
     }
 
@@ -34,10 +35,9 @@ final class RedisAcquisitions implements RedisShardedRequests.Kind<AcquireReques
     @Override
     public Optional<AcquireResult> read(RedisReply reply, int index) {
         RedisReply answer = reply.answer(index);
-        return switch (answer.text(0)) {
-            case "granted", "refused" -> Optional.of(RedisReplyReader.readAcquire(answer, ""));
-            default -> Optional.empty();
-        };
+        return RedisReplyReader.isGrantOrRefusal(answer)
+                ? Optional.of(RedisReplyReader.readAcquire(answer, ""))
+                : Optional.empty();
     }
 
     @Override

@@ -7,13 +7,18 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.netty.util.Timeout;
 import io.netty.util.Timer;
 import io.syncguard.LockBackendException;
+import io.syncguard.spi.KeyedLockId;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Requests for which no thread waits: the driver's thread brings the answer, and its timer ends a request without one.
@@ -25,18 +30,20 @@ final class RedisAsyncRequests {
     private static final long READING_MILLIS = 100;
 
     private final RedisScriptRunner scripts;
-    private final RedisShards shards;
+    private final RedisLocks locks;
+    private final RedisLockIds lockIds;
     private final Timer timer;
 
-    RedisAsyncRequests(RedisScriptRunner scripts, RedisShards shards, Timer timer) {
+    RedisAsyncRequests(RedisScriptRunner scripts, RedisLocks locks, RedisLockIds lockIds, Timer timer) {
         this.scripts = scripts;
-        this.shards = shards;
+        this.locks = locks;
+        this.lockIds = lockIds;
         this.timer = timer;
     }
 
     /** The number of the shard of a lock id; -1 if it has none. */
     int shardOf(String lockId) {
-        RedisShard shard = shards.ofLockId(lockId);
+        RedisShard shard = locks.shardOf(lockId);
         return shard == null ? -1 : shard.number();
     }
 
@@ -49,20 +56,39 @@ final class RedisAsyncRequests {
      * @throws LockBackendException when it was not sent, because there is no connection
      */
     <I, A> CompletableFuture<List<A>> send(RedisShardedRequests.Kind<I, A> kind, List<I> items, long limit) {
-        RedisShard shard = shards.ofLockId(kind.lockId(items.get(0)));
-        if (shard == null) {
-            return CompletableFuture.completedFuture(Collections.nCopies(items.size(), kind.notFound()));
-        }
-        return send(kind.request(shard, items), limit, reply -> reply.answers(items.size(), i -> kind.read(reply, i)));
+        return locksOf(items.stream().map(kind::idOf).toList(), limit).thenCompose(found -> {
+            List<Integer> indexes = IntStream.range(0, items.size())
+                    .filter(i -> found.get(i) != null)
+                    .boxed()
+                    .toList();
+            if (indexes.isEmpty()) {
+                return CompletableFuture.completedFuture(Collections.nCopies(items.size(), kind.notFound()));
+            }
+            RedisRequest request = kind.request(
+                    indexes.stream()
+                            .map(i -> Objects.requireNonNull(found.get(i)))
+                            .toList(),
+                    indexes.stream().map(items::get).toList());
+            return send(request, limit, reply -> reply.answers(indexes.size(), i -> kind.read(reply, i)))
+                    .thenApply(answers -> {
+                        List<A> all = new ArrayList<>(Collections.nCopies(items.size(), kind.notFound()));
+                        for (int i = 0; i < indexes.size(); i++) {
+                            all.set(indexes.get(i), answers.get(i));
+                        }
+                        return all;
+                    });
+        });
+    }
+
+    /** The lock of each lock id; {@code null} for one that nobody has. */
+    CompletableFuture<List<@Nullable RedisLock>> locksOf(List<KeyedLockId> ids, long limit) {
+        return lockIds.locksOfLater(ids, request -> send(request, limit, reply -> reply));
     }
 
     /** Sends one request. */
     <T> CompletableFuture<T> send(RedisRequest request, long limit, Function<RedisReply, T> reader) {
         CompletableFuture<List<Object>> reply = send(
-                scripts.connect(request.description(), limit),
-                request.script(),
-                request.shard().scriptKeys(),
-                scripts.values(request));
+                scripts.connect(request.description(), limit), request.script(), request.keyValues(), request.values());
         endAfter(limit, reply);
         return reply.handle((answer, error) -> {
             if (error != null) {

@@ -23,23 +23,21 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
     public CompletableFuture<List<Object>> send(List<RedisRequest> requests) {
         String doing = "running " + requests.size() + " operations";
         RedisScriptingAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
-        byte[][] keys = shard.scriptKeys();
-        byte[][] values = scripts.values(batch(doing, shard, requests));
-        return RedisAsyncRequests.send(commands, BATCH, keys, values);
+        RedisRequest batch = batch(doing, shard, requests);
+        return RedisAsyncRequests.send(commands, BATCH, batch.keyValues(), batch.values());
     }
 
     /** These requests as one. The answers come in their order. */
     static RedisRequest batch(String description, RedisShard shard, List<RedisRequest> requests) {
-        return new RedisRequest(description, BATCH, shard, arguments(requests));
-    }
-
-    private static List<String> arguments(List<RedisRequest> requests) {
+        List<String> keys = new ArrayList<>();
         List<String> arguments = new ArrayList<>();
         for (RedisRequest request : requests) {
+            keys.addAll(request.keys());
             arguments.add(request.script().name());
+            arguments.add(Integer.toString(request.keys().size()));
             arguments.add(Integer.toString(request.arguments().size()));
             arguments.addAll(request.arguments());
         }
-        return arguments;
+        return new RedisRequest(description, BATCH, shard, keys, arguments);
     }
 }

@@ -2,25 +2,38 @@ package io.syncguard.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.syncguard.LockBackendException;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Ends leases of one caller, with hand-overs. */
-final class RedisCallerReleases implements RedisShardedRequests.Kind<String, ReleaseResult> {
+final class RedisCallerReleases implements RedisShardedRequests.Kind<KeyedLockId, ReleaseResult> {
+
+    private final RedisRequests requests;
+    private final Supplier<String> channel;
+
+    /** @param channel of this process; empty if it receives no hand-overs */
+    RedisCallerReleases(RedisRequests requests, Supplier<String> channel) {
+        this.requests = requests;
+        this.channel = channel;
+    }
 
     @Override
-    public String lockId(String item) {
+    public KeyedLockId idOf(KeyedLockId item) {
         return item;
     }
 
     @Override
-    public RedisRequest request(RedisShard shard, List<String> items) {
+    public RedisRequest request(List<RedisLock> locks, List<KeyedLockId> items) {
+        List<RedisRequest> releases = new ArrayList<>();
+        for (int i = 0; i < items.size(); i++) {
+            releases.add(RedisLeaseRequests.release(
+                    requests, locks.get(i), items.get(i).lockId(), channel.get()));
+        }
         return RedisBatchSender.batch(
-                "releasing " + items.size() + " lock(s)",
-                shard,
-                items.stream()
-                        .map(lockId -> RedisLeaseRequests.release(shard, lockId))
-                        .toList());
+                "releasing " + items.size() + " lock(s)", locks.get(0).shard(), releases);
     }
 
     @Override
@@ -29,7 +42,7 @@ final class RedisCallerReleases implements RedisShardedRequests.Kind<String, Rel
         if (answer.text(0).equals("error")) {
             throw RedisErrors.translate("releasing a lock", new RedisCommandExecutionException(answer.text(1)));
         }
-        return RedisReplyReader.readRelease(answer, 0);
+        return RedisReplyReader.readRelease(answer);
     }
 
     @Override

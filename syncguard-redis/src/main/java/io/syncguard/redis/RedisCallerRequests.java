@@ -68,7 +68,7 @@ final class RedisCallerRequests {
     }
 
     private RedisReply asReply(RedisRequest request, Object answer) {
-        RedisReply reply = new RedisReply(answer instanceof List<?> items ? items : List.of(answer));
+        RedisReply reply = RedisReply.of(answer);
         if (reply.text(0).equals("error")) {
             throw scripts.translate(request.description(), new RedisCommandExecutionException(reply.text(1)));
         }

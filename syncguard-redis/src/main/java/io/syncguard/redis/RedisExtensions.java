@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,19 +12,34 @@ final class RedisExtensions implements RedisShardedRequests.Kind<ExtendRequest, 
 
     private static final RedisScript EXTEND = RedisScript.named("extend");
 
-    @Override
-    public String lockId(ExtendRequest item) {
-        return item.lockId();
+    private final RedisRequests requests;
+
+    RedisExtensions(RedisRequests requests) {
+        this.requests = requests;
+    }
+
+    static KeyedLockId id(ExtendRequest request) {
+        return new KeyedLockId(request.key(), request.lockId());
     }
 
     @Override
-    public RedisRequest request(RedisShard shard, List<ExtendRequest> items) {
+    public KeyedLockId idOf(ExtendRequest item) {
+        return id(item);
+    }
+
+    @Override
+    public RedisRequest request(List<RedisLock> locks, List<ExtendRequest> items) {
         List<String> arguments = new ArrayList<>();
         for (ExtendRequest item : items) {
             arguments.add(item.lockId());
             arguments.add(Long.toString(item.ttl().toMillis()));
         }
-        return new RedisRequest("extending " + items.size() + " lock(s)", EXTEND, shard, arguments);
+        return requests.ofLockIds(
+                "extending " + items.size() + " lock(s)",
+                EXTEND,
+                locks,
+                items.stream().map(ExtendRequest::lockId).toList(),
+                arguments);
     }
 
     @Override

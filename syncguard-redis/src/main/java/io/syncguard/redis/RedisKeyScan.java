@@ -99,8 +99,9 @@ final class RedisKeyScan {
         String cursor = "0";
         do {
             long sent = pace.now();
-            cursor =
-                    scripts.run(new RedisRequest(DOING, SCAN, shard, List.of(cursor)), reply -> readStep(reply, found));
+            cursor = scripts.run(
+                    new RedisRequest(DOING, SCAN, shard, List.of(shard.prefix()), List.of(cursor)),
+                    reply -> readStep(reply, found));
             pace.rest(DOING, sent);
         } while (!cursor.equals("0"));
     }

@@ -13,11 +13,15 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is stored with the keys of a prefix: the number of shards, and the source of the fences. The first process
- * stores both. A process with another number would not find the locks of the others, and its fences would begin again.
- * A process with fences from counters would begin at 1 where a counter was forgotten; the change to the clock is safe.
+ * What is stored with the keys of a prefix: the version of their layout, the number of shards, and the source of the
+ * fences. The first process stores them. A process with another version would not read the locks of the others, and one
+ * with another number would not find them, and its fences would begin again. A process with fences from counters would
+ * begin at 1 where a counter was forgotten; the change to the clock is safe.
  */
 final class RedisLayout {
+
+    /** Increases when a version of the library cannot share keys with the last one. */
+    static final String VERSION = "2";
 
     private static final RedisScript LAYOUT = RedisScript.named("layout");
 
@@ -32,7 +36,7 @@ final class RedisLayout {
     }
 
     /**
-     * Compares both with the stored ones. One round trip.
+     * Compares them with the stored ones. One round trip.
      *
      * @throws LockBackendException with {@code INVALID_ARGUMENT} if they differ
      */
@@ -40,17 +44,30 @@ final class RedisLayout {
         RedisFuture<List<?>> reply = commands.eval(
                 LAYOUT.text(),
                 ScriptOutputType.MULTI,
-                new RedisShard(0, prefix).scriptKeys(),
+                new byte[][] {bytes(prefix + "layout")},
+                bytes(VERSION),
                 bytes(Integer.toString(settings.shards())),
                 bytes(fences));
         List<?> answer = LettuceFutures.awaitOrCancel(reply, settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
         RedisReply stored = new RedisReply(answer);
-        requireShards(stored.number(0));
-        requireFences(stored.text(1));
+        requireVersion(stored.text(0));
+        requireShards(stored.text(1));
+        requireFences(stored.text(2));
     }
 
-    private void requireShards(long stored) {
-        if (stored != settings.shards()) {
+    private void requireVersion(String stored) {
+        if (!stored.equals(VERSION)) {
+            throw refused(LockSetupException.invalid(
+                    "The keys under '" + prefix + "' have layout " + stored + " of another version of SyncGuard, and"
+                            + " this version has layout " + VERSION + ": neither can read the locks of the other",
+                    "Run the same version of SyncGuard in all instances",
+                    "To change the version, stop all instances, set another syncguard.redis.key-prefix and see"
+                            + " \"Upgrading\" in docs/redis.md"));
+        }
+    }
+
+    private void requireShards(String stored) {
+        if (!stored.equals(Integer.toString(settings.shards()))) {
             throw refused(LockSetupException.invalid(
                     "syncguard.redis.shards is " + settings.shards() + ", but the keys under '" + prefix
                             + "' are spread over " + stored + " shard(s): held locks would not be found, and fences"

@@ -3,9 +3,9 @@ package io.syncguard.redis;
 import io.syncguard.ForcedRelease;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
-import java.util.List;
 
 /** Ends a lease or takes a fence for it, by its lock id; or ends all leases of a key. */
 final class RedisLeaseRequests {
@@ -17,59 +17,65 @@ final class RedisLeaseRequests {
 
     private final RedisScriptRunner scripts;
     private final RedisCallerRequests callerRequests;
-    private final RedisKeySpace keys;
-    private final RedisShards shards;
+    private final RedisRequests requests;
+    private final RedisLocks locks;
+    private final RedisLockIds lockIds;
 
     RedisLeaseRequests(
-            RedisScriptRunner scripts, RedisCallerRequests callerRequests, RedisKeySpace keys, RedisShards shards) {
+            RedisScriptRunner scripts,
+            RedisCallerRequests callerRequests,
+            RedisRequests requests,
+            RedisLocks locks,
+            RedisLockIds lockIds) {
         this.scripts = scripts;
         this.callerRequests = callerRequests;
-        this.keys = keys;
-        this.shards = shards;
+        this.requests = requests;
+        this.locks = locks;
+        this.lockIds = lockIds;
     }
 
-    ReleaseResult release(String lockId) {
-        RedisShard shard = shards.ofLockId(lockId);
-        return shard == null
+    /** @param channel of this process; empty if it receives no hand-overs */
+    ReleaseResult release(KeyedLockId id, String channel) {
+        RedisLock lock = lockIds.lockOf(id, scripts.limit());
+        return lock == null
                 ? ReleaseResult.NOT_FOUND
                 : callerRequests.run(
-                        release(shard, lockId), scripts.limit(), reply -> RedisReplyReader.readRelease(reply, 0));
+                        release(requests, lock, id.lockId(), channel), scripts.limit(), RedisReplyReader::readRelease);
     }
 
-    static RedisRequest release(RedisShard shard, String lockId) {
-        return new RedisRequest("releasing a lock", RELEASE, shard, List.of(lockId));
+    static RedisRequest release(RedisRequests requests, RedisLock lock, String lockId, String channel) {
+        return requests.ofLockId("releasing a lock", RELEASE, lock, lockId, channel);
     }
 
-    ReleaseResult releaseAfter(String lockId, Duration held) {
-        RedisShard shard = shards.ofLockId(lockId);
-        return shard == null
+    ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        RedisLock lock = lockIds.lockOf(id, scripts.limit());
+        return lock == null
                 ? ReleaseResult.NOT_FOUND
-                : scripts.run(releaseAfter(shard, lockId, held), reply -> RedisReplyReader.readRelease(reply, 0));
+                : scripts.run(releaseAfter(lock, id.lockId(), held), RedisReplyReader::readRelease);
     }
 
-    static RedisRequest releaseAfter(RedisShard shard, String lockId, Duration held) {
-        return new RedisRequest("releasing a lock", RELEASE_AFTER, shard, List.of(lockId, millis(held)));
+    RedisRequest releaseAfter(RedisLock lock, String lockId, Duration held) {
+        return requests.ofLockId("releasing a lock", RELEASE_AFTER, lock, lockId, millis(held));
     }
 
     ExtendResult rotate(ExtendRequest request) {
-        RedisShard shard = shards.ofLockId(request.lockId());
-        return shard == null
+        RedisLock lock = lockIds.lockOf(RedisExtensions.id(request), scripts.limit(request.ttl()));
+        return lock == null
                 ? new ExtendResult.NotFound()
                 : scripts.run(
-                        new RedisRequest(
+                        requests.ofLockId(
                                 "taking the next fence for a lock",
                                 ROTATE,
-                                shard,
-                                List.of(request.lockId(), millis(request.ttl()))),
+                                lock,
+                                request.lockId(),
+                                millis(request.ttl())),
                         request.ttl(),
                         RedisReplyReader::readRotation);
     }
 
     ForcedRelease forceRelease(String key) {
-        String name = keys.name(key);
         return scripts.run(
-                new RedisRequest(
-                        "releasing lock '" + key + "' by force", FORCE_RELEASE, shards.ofName(name), List.of(name)),
+                requests.ofLock("releasing lock '" + key + "' by force", FORCE_RELEASE, locks.of(key)),
                 reply -> RedisReplyReader.readForcedRelease(reply, key));
     }
 

@@ -20,15 +20,15 @@ final class RedisList {
     private static final int CHUNK = 100;
 
     private final RedisScriptRunner scripts;
-    private final RedisKeySpace keys;
-    private final RedisShards shards;
+    private final RedisRequests requests;
+    private final RedisLocks locks;
     private final RedisPace pace;
     private final RedisKeyScan scan;
 
-    RedisList(RedisScriptRunner scripts, RedisKeySpace keys, RedisShards shards, RedisPace pace) {
+    RedisList(RedisScriptRunner scripts, RedisRequests requests, RedisLocks locks, RedisShards shards, RedisPace pace) {
         this.scripts = scripts;
-        this.keys = keys;
-        this.shards = shards;
+        this.requests = requests;
+        this.locks = locks;
         this.pace = pace;
         this.scan = new RedisKeyScan(scripts, shards, pace);
     }
@@ -50,14 +50,14 @@ final class RedisList {
     }
 
     /** Without those that nobody holds or waits for any more. */
-    private List<LockStatus> statuses(List<String> locks) {
-        List<RedisRequest> requests = locks.stream().map(this::statusOf).toList();
-        List<Supplier<RedisReply>> replies = scripts.start(requests, scripts.limit());
+    private List<LockStatus> statuses(List<String> asked) {
+        List<RedisRequest> questions = asked.stream().map(this::statusOf).toList();
+        List<Supplier<RedisReply>> replies = scripts.start(questions, scripts.limit());
         List<LockStatus> found = new ArrayList<>();
-        for (int i = 0; i < requests.size(); i++) {
-            String key = locks.get(i);
+        for (int i = 0; i < questions.size(); i++) {
+            String key = asked.get(i);
             LockStatus status = RedisScriptRunner.read(
-                    requests.get(i), replies.get(i).get(), reply -> RedisReplyReader.readStatus(reply, key));
+                    questions.get(i), replies.get(i).get(), reply -> RedisReplyReader.readStatus(reply, key));
             if (!status.holders().isEmpty() || status.waiters() > 0) {
                 found.add(status);
             }
@@ -66,11 +66,10 @@ final class RedisList {
     }
 
     private RedisRequest statusOf(String key) {
-        String name = keys.name(key);
-        return new RedisRequest(
+        return requests.ofLock(
                 "looking at the holders and waiters of lock '" + key + "'",
                 STATUS,
-                shards.ofName(name),
-                List.of(name, Integer.toString(LockStatus.MAX_QUEUE)));
+                locks.of(key),
+                Integer.toString(LockStatus.MAX_QUEUE));
     }
 }

@@ -12,6 +12,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.StoreProbe;
@@ -38,10 +39,6 @@ public final class RedisLockBackend implements LockBackend {
 
     private static final Log log = LogFactory.getLog(RedisLockBackend.class);
 
-    private static final RedisExtensions EXTENSIONS = new RedisExtensions();
-    private static final RedisReleases RELEASES = new RedisReleases();
-    private static final RedisCallerReleases CALLER_RELEASES = new RedisCallerReleases();
-
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
@@ -49,6 +46,9 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisCallerRequests callerRequests;
     private final RedisAcquireRequests acquireRequests;
     private final RedisAcquisitions acquisitions;
+    private final RedisExtensions extensions;
+    private final RedisReleases releases;
+    private final RedisCallerReleases callerReleases;
     private final RedisRenewals renewals;
     private final RedisLeaseRequests leases;
     private final RedisLookups lookups;
@@ -90,14 +90,20 @@ public final class RedisLockBackend implements LockBackend {
         this.waiterTtl = settings.waiterTtl();
         this.shards = settings.spread();
         this.scripts = new RedisScriptRunner(connections, settings, time);
-        this.sharded = new RedisShardedRequests(scripts, shards);
-        this.async = new RedisAsyncRequests(scripts, shards, connections.timer());
+        RedisRequests requests = new RedisRequests(settings);
+        RedisLocks locks = new RedisLocks(keys, shards);
+        RedisLockIds lockIds = new RedisLockIds(scripts, locks);
+        this.sharded = new RedisShardedRequests(scripts, lockIds);
+        this.async = new RedisAsyncRequests(scripts, locks, lockIds, connections.timer());
         this.callerRequests = new RedisCallerRequests(scripts, shards, settings.batching());
-        this.acquireRequests = new RedisAcquireRequests(keys, shards, waiterTtl);
-        this.renewals = new RedisRenewals(waiterTtl);
-        this.leases = new RedisLeaseRequests(scripts, callerRequests, keys, shards);
-        this.lookups = new RedisLookups(scripts, keys, shards);
-        this.list = new RedisList(scripts, keys, shards, new RedisPace(time));
+        this.acquireRequests = new RedisAcquireRequests(requests, locks, waiterTtl);
+        this.extensions = new RedisExtensions(requests);
+        this.releases = new RedisReleases(requests);
+        this.callerReleases = new RedisCallerReleases(requests, this::ownChannel);
+        this.renewals = new RedisRenewals(requests, waiterTtl);
+        this.leases = new RedisLeaseRequests(scripts, callerRequests, requests, locks, lockIds);
+        this.lookups = new RedisLookups(scripts, requests, locks, lockIds);
+        this.list = new RedisList(scripts, requests, locks, shards, new RedisPace(time));
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
         this.acquisitions = new RedisAcquisitions(acquireRequests, channel);
@@ -180,8 +186,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
-        return sharded.run(renewals, lockIds, scripts.limit(waiterTtl));
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        return sharded.run(renewals, ids, scripts.limit(waiterTtl));
     }
 
     @Override
@@ -201,28 +207,33 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
-        return leases.release(lockId);
+    public ReleaseResult release(KeyedLockId id) {
+        return leases.release(id, ownChannel());
+    }
+
+    /** Empty without wake-ups: then nothing takes a hand-over from the answer to a release. */
+    private String ownChannel() {
+        return wakeUps == null ? "" : channel;
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
-        return sharded.run(CALLER_RELEASES, lockIds, scripts.limit());
+    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
+        return sharded.run(callerReleases, ids, scripts.limit());
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        return sharded.run(RELEASES, lockIds, scripts.limit());
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        return sharded.run(releases, ids, scripts.limit());
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return leases.releaseAfter(lockId, held);
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        return leases.releaseAfter(id, held);
     }
 
     @Override
     public List<ExtendResult> extend(List<ExtendRequest> requests) {
-        return sharded.run(EXTENSIONS, requests, extensionLimit(requests));
+        return sharded.run(extensions, requests, extensionLimit(requests));
     }
 
     @Override
@@ -232,28 +243,30 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public CompletionStage<List<ExtendResult>> extendLater(List<ExtendRequest> requests) {
-        return async.send(EXTENSIONS, requests, extensionLimit(requests));
+        return async.send(extensions, requests, extensionLimit(requests));
     }
 
     @Override
-    public CompletionStage<List<ReleaseResult>> releaseAllLater(List<String> lockIds) {
-        return async.send(RELEASES, lockIds, scripts.limit());
+    public CompletionStage<List<ReleaseResult>> releaseAllLater(List<KeyedLockId> ids) {
+        return async.send(releases, ids, scripts.limit());
     }
 
     @Override
-    public CompletionStage<ReleaseResult> releaseAfterLater(String lockId, Duration held) {
-        RedisShard shard = shards.ofLockId(lockId);
-        return shard == null
-                ? CompletableFuture.completedFuture(ReleaseResult.NOT_FOUND)
-                : async.send(
-                        RedisLeaseRequests.releaseAfter(shard, lockId, held),
-                        scripts.limit(),
-                        reply -> RedisReplyReader.readRelease(reply, 0));
+    public CompletionStage<ReleaseResult> releaseAfterLater(KeyedLockId id, Duration held) {
+        return async.locksOf(List.of(id), scripts.limit()).thenCompose(locks -> {
+            RedisLock lock = locks.get(0);
+            return lock == null
+                    ? CompletableFuture.completedFuture(ReleaseResult.NOT_FOUND)
+                    : async.send(
+                            leases.releaseAfter(lock, id.lockId(), held),
+                            scripts.limit(),
+                            RedisReplyReader::readRelease);
+        });
     }
 
     @Override
-    public CompletionStage<List<Duration>> renewWaitersLater(List<String> lockIds) {
-        return async.send(renewals, lockIds, scripts.limit(waiterTtl));
+    public CompletionStage<List<Duration>> renewWaitersLater(List<KeyedLockId> ids) {
+        return async.send(renewals, ids, scripts.limit(waiterTtl));
     }
 
     private long extensionLimit(List<ExtendRequest> requests) {
@@ -284,8 +297,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return lookups.lookupById(lockId);
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        return lookups.lookupById(id);
     }
 
     @Override

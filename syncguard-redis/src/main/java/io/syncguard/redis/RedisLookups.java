@@ -1,6 +1,7 @@
 package io.syncguard.redis;
 
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.KeyedLockId;
 import java.util.List;
 import java.util.Optional;
 
@@ -11,36 +12,38 @@ final class RedisLookups {
     private static final RedisScript LOOKUP = RedisScript.named("lookup");
 
     private final RedisScriptRunner scripts;
-    private final RedisKeySpace keys;
-    private final RedisShards shards;
+    private final RedisRequests requests;
+    private final RedisLocks locks;
+    private final RedisLockIds lockIds;
 
-    RedisLookups(RedisScriptRunner scripts, RedisKeySpace keys, RedisShards shards) {
+    RedisLookups(RedisScriptRunner scripts, RedisRequests requests, RedisLocks locks, RedisLockIds lockIds) {
         this.scripts = scripts;
-        this.keys = keys;
-        this.shards = shards;
+        this.requests = requests;
+        this.locks = locks;
+        this.lockIds = lockIds;
     }
 
     boolean isLocked(String key) {
-        String name = keys.name(key);
         return scripts.run(
-                new RedisRequest("looking at lock '" + key + "'", IS_LOCKED, shards.ofName(name), List.of(name)),
+                requests.ofLock("looking at lock '" + key + "'", IS_LOCKED, locks.of(key)),
                 reply -> reply.number(0) == 1);
     }
 
     List<RawLockInfo> lookup(String key) {
-        String name = keys.name(key);
-        return lookup("looking up lock '" + key + "'", shards.ofName(name), List.of("KEY", name));
+        return lookup("looking up lock '" + key + "'", locks.of(key));
     }
 
-    Optional<RawLockInfo> lookupById(String lockId) {
-        RedisShard shard = shards.ofLockId(lockId);
-        return shard == null
+    Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        RedisLock lock = lockIds.lockOf(id, scripts.limit());
+        return lock == null
                 ? Optional.empty()
-                : lookup("looking up a lock by its id", shard, List.of("LOCK_ID", lockId)).stream()
+                : lookup("looking up a lock by its id", lock).stream()
+                        .filter(info -> info.lockId().equals(id.lockId()))
                         .findFirst();
     }
 
-    private List<RawLockInfo> lookup(String doing, RedisShard shard, List<String> arguments) {
-        return scripts.run(new RedisRequest(doing, LOOKUP, shard, arguments), RedisReplyReader::readInfos);
+    private List<RawLockInfo> lookup(String doing, RedisLock lock) {
+        return scripts.run(
+                requests.ofLock(doing, LOOKUP, lock), reply -> RedisReplyReader.readInfos(reply, lock.key()));
     }
 }

@@ -1,27 +1,35 @@
 package io.syncguard.redis;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import java.util.List;
 
 /** Ends leases and deletes queue entries, without hand-overs. */
-final class RedisReleases implements RedisShardedRequests.Kind<String, ReleaseResult> {
+final class RedisReleases implements RedisShardedRequests.Kind<KeyedLockId, ReleaseResult> {
 
     private static final RedisScript RELEASE_ALL = RedisScript.named("release_all");
 
+    private final RedisRequests requests;
+
+    RedisReleases(RedisRequests requests) {
+        this.requests = requests;
+    }
+
     @Override
-    public String lockId(String item) {
+    public KeyedLockId idOf(KeyedLockId item) {
         return item;
     }
 
     @Override
-    public RedisRequest request(RedisShard shard, List<String> items) {
-        return new RedisRequest("releasing " + items.size() + " lock(s)", RELEASE_ALL, shard, items);
+    public RedisRequest request(List<RedisLock> locks, List<KeyedLockId> items) {
+        List<String> lockIds = items.stream().map(KeyedLockId::lockId).toList();
+        return requests.ofLockIds("releasing " + items.size() + " lock(s)", RELEASE_ALL, locks, lockIds, lockIds);
     }
 
     @Override
     public ReleaseResult read(RedisReply reply, int index) {
-        return RedisReplyReader.readRelease(reply, index);
+        return RedisReplyReader.readRelease(reply.answer(index));
     }
 
     @Override

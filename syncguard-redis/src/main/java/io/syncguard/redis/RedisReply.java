@@ -12,12 +12,21 @@ import java.util.stream.IntStream;
  */
 record RedisReply(List<?> items) {
 
+    /** What a script answers: a list, or one item alone. */
+    static RedisReply of(Object answer) {
+        return new RedisReply(answer instanceof List<?> items ? items : List.of(answer));
+    }
+
     int size() {
         return items.size();
     }
 
     boolean isNumber(int index) {
         return items.get(index) instanceof Long;
+    }
+
+    boolean isNothing(int index) {
+        return items.get(index) == null;
     }
 
     String text(int index) {
@@ -38,7 +47,7 @@ record RedisReply(List<?> items) {
 
     /** The item, as the script of one operation answers it. */
     RedisReply answer(int index) {
-        return new RedisReply(items.get(index) instanceof List<?> list ? list : List.of(items.get(index)));
+        return of(items.get(index));
     }
 
     /** The items, each of which is a list. */

@@ -10,6 +10,7 @@ import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.Hashes;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,8 +26,9 @@ final class RedisReplyReader {
     private RedisReplyReader() {}
 
     static AcquireResult readAcquire(RedisReply reply, String key) {
-        return switch (reply.text(0)) {
-            case "granted" -> new AcquireResult.Granted(new Fence(reply.number(1)), time(reply, 2), time(reply, 3));
+        String[] words = reply.text(0).split(" ");
+        return switch (words[0]) {
+            case "granted" -> readGrant(words);
             case "refused" -> new AcquireResult.Refused(Duration.ofMillis(reply.number(1)), readBlocker(reply));
             case "queued" -> new AcquireResult.Queued(Duration.ofMillis(reply.number(1)), readBlocker(reply));
             case "no_fences" -> throw noFences("Lock '" + key + "' has no fences left: its counter is at ");
@@ -34,20 +36,39 @@ final class RedisReplyReader {
         };
     }
 
+    private static AcquireResult readGrant(String[] words) {
+        return new AcquireResult.Granted(
+                new Fence(Long.parseLong(words[1])),
+                timeOf(words[2]),
+                timeOf(words[3]).minusMillis(LockBackend.TOLERANCE_MILLIS));
+    }
+
+    /** Whether the attempt was not in vain because of an error or a counter at its end. */
+    static boolean isGrantOrRefusal(RedisReply reply) {
+        return reply.text(0).startsWith("granted ") || reply.text(0).equals("refused");
+    }
+
     private static AcquireResult.@Nullable Holder readBlocker(RedisReply reply) {
         return reply.size() == 2
                 ? null
-                : new AcquireResult.Holder(reply.text(2), time(reply, 3), reply.number(4) == 0, false);
+                : new AcquireResult.Holder(RedisLock.owner(reply.text(2)), time(reply, 3), reply.number(4) == 0, false);
     }
 
-    static ReleaseResult readRelease(RedisReply reply, int index) {
-        return switch (reply.text(index)) {
-            case "released" -> ReleaseResult.RELEASED;
+    static ReleaseResult readRelease(RedisReply reply) {
+        return switch (reply.text(0)) {
+            case "released" -> reply.size() == 1 ? ReleaseResult.RELEASED : readHandOver(reply);
             case "left" -> ReleaseResult.LEFT;
             case "expired" -> ReleaseResult.EXPIRED;
             case "not_found" -> ReleaseResult.NOT_FOUND;
             default -> throw new IllegalStateException("An unknown answer to a release");
         };
+    }
+
+    private static ReleaseResult readHandOver(RedisReply reply) {
+        return ReleaseResult.handedOver(
+                Long.parseLong(reply.text(1)),
+                new AcquireResult.Granted(
+                        new Fence(Long.parseLong(reply.text(2))), timeOf(reply, 3), timeOf(reply, 4)));
     }
 
     static ExtendResult readExtension(RedisReply reply, int index) {
@@ -71,16 +92,16 @@ final class RedisReplyReader {
     }
 
     /** In the order of their fences. */
-    static List<RawLockInfo> readInfos(RedisReply reply) {
+    static List<RawLockInfo> readInfos(RedisReply reply, String key) {
         return reply.replies().stream()
                 .map(lease -> new RawLockInfo(
-                        lease.text(5),
+                        key,
                         lease.text(0),
                         LockMode.valueOf(lease.text(1)),
                         timeOf(lease, 3),
                         timeOf(lease, 2),
                         new Fence(Long.parseLong(lease.text(4))),
-                        lease.text(6)))
+                        RedisLock.owner(lease.text(5))))
                 .sorted(Comparator.comparing(RawLockInfo::fence))
                 .toList();
     }
@@ -91,7 +112,7 @@ final class RedisReplyReader {
         return new LockStatus(
                 key,
                 time(reply, 0),
-                readInfos(lists.get(0)).stream().map(Hashes::shown).toList(),
+                readInfos(lists.get(0), key).stream().map(Hashes::shown).toList(),
                 lists.get(1).replies().stream()
                         .map(RedisReplyReader::readWaiter)
                         .toList(),
@@ -99,7 +120,7 @@ final class RedisReplyReader {
     }
 
     private static LockStatus.Waiter readWaiter(RedisReply entry) {
-        return new LockStatus.Waiter(LockMode.valueOf(entry.text(0)), entry.text(1), timeOf(entry, 2));
+        return new LockStatus.Waiter(LockMode.valueOf(entry.text(0)), RedisLock.owner(entry.text(1)), timeOf(entry, 2));
     }
 
     static ForcedRelease readForcedRelease(RedisReply reply, String key) {
@@ -107,9 +128,13 @@ final class RedisReplyReader {
         return new ForcedRelease(key, (int) reply.number(0), 0, fence == 0 ? null : new Fence(fence));
     }
 
-    /** Redis keeps it as a text: in a hash, or as a score. */
+    /** Redis keeps it as a text, or as a score. */
     private static Instant timeOf(RedisReply reply, int index) {
-        return Instant.ofEpochMilli(Long.parseLong(reply.text(index)));
+        return timeOf(reply.text(index));
+    }
+
+    private static Instant timeOf(String millis) {
+        return Instant.ofEpochMilli(Long.parseLong(millis));
     }
 
     private static Instant time(RedisReply reply, int index) {

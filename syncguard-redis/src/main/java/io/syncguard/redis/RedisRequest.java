@@ -2,7 +2,6 @@ package io.syncguard.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * A script to be run with these arguments.
@@ -10,22 +9,31 @@ import java.util.stream.Stream;
  * @param description of the operation in errors, such as {@code acquiring lock 'order:42'}; without a lock id
  * @param script what the server runs
  * @param shard that has all keys of the script
+ * @param keys all that the script may touch
  * @param arguments of the script
  */
-record RedisRequest(String description, RedisScript script, RedisShard shard, List<String> arguments) {
+record RedisRequest(
+        String description, RedisScript script, RedisShard shard, List<String> keys, List<String> arguments) {
 
-    /**
-     * The arguments as the driver sends them.
-     *
-     * @param first argument of every script
-     */
-    byte[][] values(String first) {
-        return Stream.concat(Stream.of(first), arguments.stream())
-                .map(argument -> argument.getBytes(StandardCharsets.UTF_8))
-                .toArray(byte[][]::new);
+    /** The keys as the driver sends them. */
+    byte[][] keyValues() {
+        return values(keys);
     }
 
-    /** Without the arguments, which may be lock ids. */
+    /** The arguments as the driver sends them. */
+    byte[][] values() {
+        return values(arguments);
+    }
+
+    private static byte[][] values(List<String> texts) {
+        byte[][] values = new byte[texts.size()][];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = texts.get(i).getBytes(StandardCharsets.UTF_8);
+        }
+        return values;
+    }
+
+    /** Without keys and arguments, which may have lock ids. */
     @Override
     public String toString() {
         return description;

@@ -35,13 +35,11 @@ final class RedisScriptRunner {
 
     private final RedisConnections connections;
     private final Duration timeout;
-    private final String firstArgument;
     private final Time time;
 
     RedisScriptRunner(RedisConnections connections, RedisSettings settings, Time time) {
         this.connections = connections;
         this.timeout = settings.timeout();
-        this.firstArgument = settings.firstArgument();
         this.time = time;
     }
 
@@ -141,11 +139,6 @@ final class RedisScriptRunner {
         return RedisErrors.notSent(doing, connections.server(), reason);
     }
 
-    /** The arguments of a request, as the driver sends them. */
-    byte[][] values(RedisRequest request) {
-        return request.values(firstArgument);
-    }
-
     /** The limit for a request that concerns no lease, in milliseconds. */
     long limit() {
         return timeout.toMillis();
@@ -197,8 +190,8 @@ final class RedisScriptRunner {
     private Callable<List<?>> send(
             RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
         RedisScript script = request.script();
-        byte[][] keys = request.shard().scriptKeys();
-        byte[][] values = values(request);
+        byte[][] keys = request.keyValues();
+        byte[][] values = request.values();
         RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
         return () -> {
             try {

@@ -84,13 +84,6 @@ public record RedisSettings(
         return new RedisLayout(this);
     }
 
-    /** The first argument of every script: for how many milliseconds it keeps an idle counter; empty for ever. */
-    String firstArgument() {
-        return fences.source() == FenceSource.CLOCK
-                ? Long.toString(fences.retention().toMillis())
-                : "";
-    }
-
     /** Refuses a prefix that would spread the keys of one lock over the nodes of a cluster. */
     void checkForCluster() {
         if (!hasHashTag(keyPrefix)) {

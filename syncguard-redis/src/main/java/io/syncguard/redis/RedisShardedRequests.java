@@ -1,8 +1,8 @@
 package io.syncguard.redis;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.spi.KeyedLockId;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,14 +24,18 @@ final class RedisShardedRequests {
      */
     interface Kind<I, A> {
 
-        String lockId(I item);
+        KeyedLockId idOf(I item);
 
-        /** The request for those of one shard. */
-        RedisRequest request(RedisShard shard, List<I> items);
+        /**
+         * The request for those of one shard.
+         *
+         * @param locks of the items, in their order
+         */
+        RedisRequest request(List<RedisLock> locks, List<I> items);
 
         A read(RedisReply reply, int index);
 
-        /** The answer for a lock id without a shard. */
+        /** The answer for a lock id that nobody has. */
         A notFound();
 
         /** The answer for each lock id of a shard that failed while others answered; or throws the error. */
@@ -39,11 +43,11 @@ final class RedisShardedRequests {
     }
 
     private final RedisScriptRunner scripts;
-    private final RedisShards shards;
+    private final RedisLockIds lockIds;
 
-    RedisShardedRequests(RedisScriptRunner scripts, RedisShards shards) {
+    RedisShardedRequests(RedisScriptRunner scripts, RedisLockIds lockIds) {
         this.scripts = scripts;
-        this.shards = shards;
+        this.lockIds = lockIds;
     }
 
     /**
@@ -53,12 +57,11 @@ final class RedisShardedRequests {
      * @throws LockBackendException when all of them failed
      */
     <I, A> List<A> run(Kind<I, A> kind, List<I> items, long limit) {
-        Collection<Part<I, A>> parts = parts(kind, items);
-        List<Supplier<RedisReply>> replies =
-                scripts.start(parts.stream().map(part -> part.request).toList(), limit);
-        int next = 0;
-        for (Part<I, A> part : parts) {
-            part.await(replies.get(next++));
+        List<Part<I, A>> parts = parts(kind, items, limit);
+        List<RedisRequest> requests = parts.stream().map(Part::request).toList();
+        List<Supplier<RedisReply>> replies = scripts.start(requests, limit);
+        for (int i = 0; i < parts.size(); i++) {
+            parts.get(i).await(requests.get(i), replies.get(i));
         }
         List<A> answers = new ArrayList<>(Collections.nCopies(items.size(), kind.notFound()));
         boolean anyAnswered = parts.stream().anyMatch(part -> part.error == null);
@@ -68,35 +71,44 @@ final class RedisShardedRequests {
         return answers;
     }
 
-    private <I, A> Collection<Part<I, A>> parts(Kind<I, A> kind, List<I> items) {
-        Map<RedisShard, List<Integer>> places = new LinkedHashMap<>();
+    private <I, A> List<Part<I, A>> parts(Kind<I, A> kind, List<I> items, long limit) {
+        List<@Nullable RedisLock> locks =
+                lockIds.locksOf(items.stream().map(kind::idOf).toList(), limit);
+        Map<RedisShard, Part<I, A>> parts = new LinkedHashMap<>();
         for (int i = 0; i < items.size(); i++) {
-            RedisShard shard = shards.ofLockId(kind.lockId(items.get(i)));
-            if (shard != null) {
-                places.computeIfAbsent(shard, any -> new ArrayList<>()).add(i);
+            RedisLock lock = locks.get(i);
+            if (lock != null) {
+                parts.computeIfAbsent(lock.shard(), any -> new Part<>(kind)).add(i, lock, items.get(i));
             }
         }
-        List<Part<I, A>> parts = new ArrayList<>();
-        places.forEach((shard, indexes) -> parts.add(new Part<>(kind, shard, items, indexes)));
-        return parts;
+        return List.copyOf(parts.values());
     }
 
     /** The request to one shard, and its outcome. */
     private static final class Part<I, A> {
 
         private final Kind<I, A> kind;
-        private final List<Integer> indexes;
-        private final RedisRequest request;
+        private final List<Integer> indexes = new ArrayList<>();
+        private final List<RedisLock> locks = new ArrayList<>();
+        private final List<I> items = new ArrayList<>();
         private List<A> answers = List.of();
         private @Nullable LockBackendException error;
 
-        Part(Kind<I, A> kind, RedisShard shard, List<I> items, List<Integer> indexes) {
+        Part(Kind<I, A> kind) {
             this.kind = kind;
-            this.indexes = indexes;
-            this.request = kind.request(shard, indexes.stream().map(items::get).toList());
         }
 
-        void await(Supplier<RedisReply> reply) {
+        void add(int index, RedisLock lock, I item) {
+            indexes.add(index);
+            locks.add(lock);
+            items.add(item);
+        }
+
+        RedisRequest request() {
+            return kind.request(locks, items);
+        }
+
+        void await(RedisRequest request, Supplier<RedisReply> reply) {
             try {
                 RedisReply answer = reply.get();
                 answers = RedisScriptRunner.read(

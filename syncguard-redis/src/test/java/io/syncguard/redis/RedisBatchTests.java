@@ -13,6 +13,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
@@ -77,11 +78,15 @@ class RedisBatchTests {
         RedisBatchSender sender = sender();
 
         List<Object> answers = sender.send(List.of(
-                        acquire("free", 'A'), acquire("free", 'B'), acquire("broken", 'C'), release('A'), release('D')))
+                        acquire("free", 'A'),
+                        acquire("free", 'B'),
+                        acquire("broken", 'C'),
+                        release("free", 'A'),
+                        release("free", 'D')))
                 .get(20, TimeUnit.SECONDS);
 
         assertThat(answers).hasSize(5);
-        assertThat(word(answers.get(0))).isEqualTo("granted");
+        assertThat(word(answers.get(0))).startsWith("granted ");
         assertThat(word(answers.get(1))).isEqualTo("refused");
         assertThat(word(answers.get(2))).isEqualTo("error");
         assertThat(new RedisReply((List<?>) answers.get(2)).text(1)).contains("WRONGTYPE");
@@ -123,7 +128,7 @@ class RedisBatchTests {
         redis.commands().set("{syncguard}:lock:broken", "of somebody else");
         LockBackend backend = open(RedisBatching.AUTO);
         // Afterwards the server knows the script.
-        backend.releaseTogether(List.of(id('D')));
+        backend.releaseTogether(List.of(new KeyedLockId("none", id('D'))));
         long before = scripts();
 
         List<AcquireResult> answers =
@@ -133,7 +138,10 @@ class RedisBatchTests {
         assertThat(answers.get(1)).as("to be sent alone").isNull();
         assertThat(answers.get(2)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(scripts() - before).isEqualTo(1);
-        assertThat(backend.releaseTogether(List.of(id('A'), id('B'), id('C'))))
+        assertThat(backend.releaseTogether(List.of(
+                        new KeyedLockId("one", id('A')),
+                        new KeyedLockId("broken", id('B')),
+                        new KeyedLockId("two", id('C')))))
                 .containsExactly(ReleaseResult.RELEASED, ReleaseResult.NOT_FOUND, ReleaseResult.RELEASED);
         assertThat(scripts() - before).isEqualTo(2);
     }
@@ -375,11 +383,17 @@ class RedisBatchTests {
                 "acquiring " + key,
                 RedisScript.named("acquire"),
                 shard(),
-                List.of(key, "EXCLUSIVE", id(lockId), "60000", key, "test", "TRY"));
+                new RedisLock(key, key, shard()).keys(id(lockId)),
+                List.of("", id(lockId), "EXCLUSIVE", "61000", "test\0", key, "TRY"));
     }
 
-    private static RedisRequest release(char lockId) {
-        return new RedisRequest("releasing", RedisScript.named("release"), shard(), List.of(id(lockId)));
+    private static RedisRequest release(String key, char lockId) {
+        return new RedisRequest(
+                "releasing",
+                RedisScript.named("release"),
+                shard(),
+                new RedisLock(key, key, shard()).keys(id(lockId)),
+                List.of("", id(lockId), ""));
     }
 
     private static RedisShard shard() {

@@ -15,6 +15,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -25,7 +26,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -71,23 +71,23 @@ class RedisClusterShardsTests extends ContractFixture {
     @Test
     void answers_for_many_locks_come_in_the_order_of_the_request() {
         List<AcquireRequest> requests = heldLocks();
-        List<String> lockIds =
-                new ArrayList<>(requests.stream().map(AcquireRequest::lockId).toList());
-        lockIds.add(newLockId());
-        lockIds.add("_".repeat(22));
-        Collections.shuffle(lockIds, new Random(42));
-        List<Boolean> known = lockIds.stream()
-                .map(lockId ->
-                        requests.stream().anyMatch(request -> request.lockId().equals(lockId)))
+        List<KeyedLockId> ids = new ArrayList<>(
+                requests.stream().map(AcquireRequest::keyedLockId).toList());
+        ids.add(nobodys());
+        ids.add(new KeyedLockId("_".repeat(22)));
+        Collections.shuffle(ids, new Random(42));
+        List<Boolean> known = ids.stream()
+                .map(id -> requests.stream()
+                        .anyMatch(request -> request.keyedLockId().equals(id)))
                 .toList();
 
-        assertThat(backend().extend(extensions(lockIds)))
+        assertThat(backend().extend(extensions(ids)))
                 .extracting(ExtendResult.Extended.class::isInstance)
                 .isEqualTo(known);
-        assertThat(backend().releaseAll(lockIds))
+        assertThat(backend().releaseAll(ids))
                 .extracting(ReleaseResult.RELEASED::equals)
                 .isEqualTo(known);
-        assertThat(backend().releaseAll(lockIds)).containsOnly(ReleaseResult.NOT_FOUND);
+        assertThat(backend().releaseAll(ids)).containsOnly(ReleaseResult.NOT_FOUND);
     }
 
     @Test
@@ -97,14 +97,14 @@ class RedisClusterShardsTests extends ContractFixture {
                 .map(holder -> request("free " + holder.key(), LockMode.EXCLUSIVE, TTL))
                 .toList());
         requests.add(5, request(taken.get(5).key(), LockMode.EXCLUSIVE, TTL));
-        List<String> lockIds =
-                new ArrayList<>(requests.stream().map(AcquireRequest::lockId).toList());
+        List<KeyedLockId> ids =
+                requests.stream().map(AcquireRequest::keyedLockId).toList();
 
         List<AcquireResult> answers = backend().acquireTogether(requests);
 
         assertThat(answers.remove(5)).isInstanceOf(AcquireResult.Refused.class);
         assertThat(answers).hasOnlyElementsOfType(AcquireResult.Granted.class);
-        List<ReleaseResult> released = new ArrayList<>(backend().releaseTogether(lockIds));
+        List<ReleaseResult> released = new ArrayList<>(backend().releaseTogether(ids));
         assertThat(released.remove(5)).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(released).containsOnly(ReleaseResult.RELEASED);
     }
@@ -118,12 +118,12 @@ class RedisClusterShardsTests extends ContractFixture {
                 .map(holder -> waiting(request(holder.key(), LockMode.EXCLUSIVE, TTL)))
                 .toList();
         waiters.forEach(this::queued);
-        List<String> lockIds =
-                new ArrayList<>(waiters.stream().map(AcquireRequest::lockId).toList());
-        lockIds.add(7, "_".repeat(22));
+        List<KeyedLockId> ids = new ArrayList<>(
+                waiters.stream().map(AcquireRequest::keyedLockId).toList());
+        ids.add(7, new KeyedLockId("_".repeat(22)));
         Awaitility.await().until(backend()::isConnected);
 
-        List<Duration> nextLooks = backend().renewWaiters(lockIds);
+        List<Duration> nextLooks = backend().renewWaiters(ids);
         holders.forEach(this::release);
 
         assertThat(nextLooks.remove(7)).isZero();
@@ -136,11 +136,12 @@ class RedisClusterShardsTests extends ContractFixture {
 
     @Test
     void a_request_for_many_locks_is_one_script_for_each_shard() {
-        List<String> lockIds = heldLocks().stream().map(AcquireRequest::lockId).toList();
-        backend().extend(extensions(lockIds));
+        List<KeyedLockId> ids =
+                heldLocks().stream().map(AcquireRequest::keyedLockId).toList();
+        backend().extend(extensions(ids));
         cluster.nodes().forEach(node -> node.commands().configResetstat());
 
-        backend().extend(extensions(lockIds));
+        backend().extend(extensions(ids));
 
         assertThat(cluster.nodes().stream()
                         .mapToInt(RedisClusterShardsTests::scripts)
@@ -169,13 +170,14 @@ class RedisClusterShardsTests extends ContractFixture {
 
     @Test
     void the_scripts_for_all_shards_are_sent_before_the_first_answer_has_come() {
-        List<String> lockIds = heldLocks().stream().map(AcquireRequest::lockId).toList();
+        List<KeyedLockId> ids =
+                heldLocks().stream().map(AcquireRequest::keyedLockId).toList();
         // Afterwards each node knows the script.
-        backend().extend(extensions(lockIds));
+        backend().extend(extensions(ids));
         cluster.nodes().forEach(OwnRedis::pauseWrites);
         try {
             CompletableFuture<List<ExtendResult>> answers =
-                    CompletableFuture.supplyAsync(() -> backend().extend(extensions(lockIds)));
+                    CompletableFuture.supplyAsync(() -> backend().extend(extensions(ids)));
 
             eventually()
                     .until(() -> cluster.nodes().stream()
@@ -191,7 +193,8 @@ class RedisClusterShardsTests extends ContractFixture {
     @Test
     void a_master_that_stands_still_costs_the_locks_on_the_others_nothing() {
         List<AcquireRequest> holders = heldLocks();
-        List<String> lockIds = holders.stream().map(AcquireRequest::lockId).toList();
+        List<KeyedLockId> ids =
+                holders.stream().map(AcquireRequest::keyedLockId).toList();
         List<AcquireRequest> waiters = holders.stream()
                 .map(holder -> waiting(request(holder.key(), LockMode.EXCLUSIVE, TTL)))
                 .toList();
@@ -201,22 +204,24 @@ class RedisClusterShardsTests extends ContractFixture {
                 .map(holder -> cluster.nodeWith(store.key("lock", holder.key())) == silent)
                 .toList();
         try (LockBackend impatient = store.newBackend(Duration.ofMillis(500))) {
-            impatient.extend(extensions(lockIds));
-            impatient.renewWaiters(waiters.stream().map(AcquireRequest::lockId).toList());
+            impatient.extend(extensions(ids));
+            impatient.renewWaiters(
+                    waiters.stream().map(AcquireRequest::keyedLockId).toList());
             Runnable goOn = silent.freeze();
             try {
-                assertThat(impatient.extend(extensions(lockIds)))
+                assertThat(impatient.extend(extensions(ids)))
                         .extracting(ExtendResult.Failed.class::isInstance)
                         .isEqualTo(away);
-                assertThat(impatient.renewWaiters(
-                                waiters.stream().map(AcquireRequest::lockId).toList()))
+                assertThat(impatient.renewWaiters(waiters.stream()
+                                .map(AcquireRequest::keyedLockId)
+                                .toList()))
                         .extracting(Duration::isZero)
                         .isEqualTo(away);
-                assertUnavailable(() -> impatient.releaseAll(lockIds));
-                assertUnavailable(() -> impatient.releaseTogether(lockIds));
+                assertUnavailable(() -> impatient.releaseAll(ids));
+                assertUnavailable(() -> impatient.releaseTogether(ids));
                 assertUnavailable(() -> impatient.acquireTogether(holders));
-                assertUnavailable(() -> impatient.release(lockIds.get(away.indexOf(true))));
-                assertThat(impatient.release(lockIds.get(away.indexOf(false))))
+                assertUnavailable(() -> impatient.release(ids.get(away.indexOf(true))));
+                assertThat(impatient.release(ids.get(away.indexOf(false))))
                         .as("released before")
                         .isEqualTo(ReleaseResult.NOT_FOUND);
             } finally {
@@ -227,12 +232,13 @@ class RedisClusterShardsTests extends ContractFixture {
 
     @Test
     void when_all_fail_the_request_fails() {
-        List<String> lockIds = heldLocks().stream().map(AcquireRequest::lockId).toList();
+        List<KeyedLockId> ids =
+                heldLocks().stream().map(AcquireRequest::keyedLockId).toList();
         try (LockBackend impatient = store.newBackend(Duration.ofMillis(200))) {
-            impatient.extend(extensions(lockIds));
+            impatient.extend(extensions(ids));
             cluster.nodes().forEach(OwnRedis::pauseWrites);
             try {
-                assertUnavailable(() -> impatient.extend(extensions(lockIds)));
+                assertUnavailable(() -> impatient.extend(extensions(ids)));
             } finally {
                 cluster.nodes().forEach(OwnRedis::goOn);
             }
@@ -246,11 +252,12 @@ class RedisClusterShardsTests extends ContractFixture {
 
         assertThat(backend().release(nobodys)).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend().releaseAfter(nobodys, TTL)).isEqualTo(ReleaseResult.NOT_FOUND);
-        assertThat(backend().releaseAll(List.of(nobodys))).containsExactly(ReleaseResult.NOT_FOUND);
-        assertThat(backend().releaseTogether(List.of(nobodys))).containsExactly(ReleaseResult.NOT_FOUND);
+        assertThat(backend().releaseAll(List.of(new KeyedLockId(nobodys)))).containsExactly(ReleaseResult.NOT_FOUND);
+        assertThat(backend().releaseTogether(List.of(new KeyedLockId(nobodys))))
+                .containsExactly(ReleaseResult.NOT_FOUND);
         assertThat(backend().extend(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(backend().rotate(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(backend().renewWaiters(List.of(nobodys))).containsExactly(Duration.ZERO);
+        assertThat(backend().renewWaiters(List.of(new KeyedLockId(nobodys)))).containsExactly(Duration.ZERO);
         assertThat(backend().lookupById(nobodys)).isEmpty();
     }
 
@@ -270,9 +277,9 @@ class RedisClusterShardsTests extends ContractFixture {
                 .toList();
     }
 
-    private static List<ExtendRequest> extensions(List<String> lockIds) {
-        return lockIds.stream()
-                .map((Function<String, ExtendRequest>) lockId -> new ExtendRequest(lockId, TTL))
+    private static List<ExtendRequest> extensions(List<KeyedLockId> ids) {
+        return ids.stream()
+                .map(id -> new ExtendRequest(id.key(), id.lockId(), TTL))
                 .toList();
     }
 

@@ -11,7 +11,6 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -28,6 +27,9 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
+
+    /** The queue entries of readers expire this much later in their set. */
+    static final double READERS = 4e15;
 
     private static final AtomicInteger STORES = new AtomicInteger();
 
@@ -126,9 +128,15 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
 
     /** Sends a message to all processes that wait for the key, as every client can that may send to their channels. */
     void sendToWaiters(String key, String message) {
-        Set<String> entries = redis.opsForZSet().range(key("queue", key), 0, -1);
-        assertThat(entries).isNotEmpty();
-        entries.forEach(entry -> redis.convertAndSend(entry.split(":", 5)[4], message));
+        List<Object> waiters = redis.opsForHash().values(key("waiters", key));
+        assertThat(waiters).isNotEmpty();
+        waiters.forEach(waiter -> redis.convertAndSend(channelOf(waiter.toString()), message));
+    }
+
+    /** Behind its length, and in front of the label. */
+    private static String channelOf(String waiter) {
+        String[] words = waiter.split(" ", 7);
+        return words[6].substring(0, Integer.parseInt(words[5]));
     }
 
     @Override
@@ -153,25 +161,32 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
     @Override
     public void expireLease(String lockId) {
         String name = name(lockId);
-        for (String family : List.of("lock", "readers")) {
-            setEnd(key(family, name), lockId, millis() - LockBackend.TOLERANCE_MILLIS);
+        setEnd(key("readers", name), lockId, millis() - LockBackend.TOLERANCE_MILLIS);
+        String lease = redis.opsForValue().get(key("lock", name));
+        if (lease != null && lease.startsWith(lockId + " ", 1)) {
+            expireExclusive(name, lease);
         }
+    }
+
+    /** Redis keeps the lease for good, so that only what it says decides. */
+    private void expireExclusive(String name, String lease) {
+        redis.opsForValue().set(key("lock", name), lease.replaceFirst(" \\d+ ", " " + millis() + " "));
     }
 
     @Override
     public void expire(String key) {
-        for (String family : List.of("lock", "readers")) {
-            redis.opsForZSet().range(key(family, key), 0, -1).forEach(this::expireLease);
+        redis.opsForZSet()
+                .range(key("readers", key), 0, -1)
+                .forEach(reader -> setEnd(key("readers", key), reader, millis() - LockBackend.TOLERANCE_MILLIS));
+        String lease = redis.opsForValue().get(key("lock", key));
+        if (lease != null) {
+            expireExclusive(key, lease);
         }
     }
 
     @Override
     public void endQueueEntryIn(String lockId, Duration left) {
-        String name = name(lockId);
-        Object entry = redis.opsForHash().get(key("id", lockId), "entry");
-        for (String family : List.of("waiting_writers", "waiting_readers")) {
-            setEnd(key(family, name), String.valueOf(entry), millis() + left.toMillis());
-        }
+        setEnd(key("waiting", name(lockId)), lockId, millis() + left.toMillis());
     }
 
     @Override
@@ -219,13 +234,14 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
     }
 
     private void setEnd(String set, String member, long end) {
-        if (redis.opsForZSet().score(set, member) != null) {
-            redis.opsForZSet().add(set, member, end);
+        Double score = redis.opsForZSet().score(set, member);
+        if (score != null) {
+            redis.opsForZSet().add(set, member, score < READERS ? end : READERS + end);
         }
     }
 
     private String name(String lockId) {
-        return String.valueOf(redis.opsForHash().get(key("id", lockId), "name"));
+        return String.valueOf(redis.opsForValue().get(key("id", lockId)));
     }
 
     private long millis() {

@@ -144,7 +144,10 @@ class RedisKeysTests extends ContractFixture {
         extend(writer, TTL);
         assertExpiresAt(store.key("fence", KEY), store.storedFence(KEY) / 100 + RETENTION);
         String longAgo = String.valueOf(end(writer) - RETENTION);
-        store.redis().opsForHash().put(store.key("id", writer.lockId()), "acquired_at_ms", longAgo);
+        String lock = store.key("lock", KEY);
+        // Lock id, end and start.
+        String lease = store.redis().opsForValue().get(lock).replaceFirst("( \\d+) \\d+", "$1 " + longAgo);
+        store.redis().opsForValue().set(lock, lease);
 
         extend(writer, TTL);
 
@@ -169,8 +172,18 @@ class RedisKeysTests extends ContractFixture {
 
         long end = queueEntryEnd(last);
         assertExpiresAt(store.key("queue", KEY), end);
-        assertExpiresAt(store.key("waiting_writers", KEY), end);
-        assertExpiresAt(store.key("id", last.lockId()), end);
+        assertExpiresAt(store.key("waiting", KEY), end);
+        assertExpiresAt(store.key("waiters", KEY), end);
+    }
+
+    /** A release may make a lease of the entry at its very end, and writes no key of another lock id. */
+    @Test
+    void the_id_of_a_queue_entry_outlives_the_lease_that_it_may_become() {
+        held(writer());
+        AcquireRequest waiter = queuedWriter();
+
+        long longest = queueEntryEnd(waiter) + backend().waiterTtl().toMillis() + LockBackend.TOLERANCE_MILLIS;
+        assertExpiresAt(store.key("id", waiter.lockId()), longest);
     }
 
     @Test
@@ -222,11 +235,15 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void thousands_of_readers_that_died_are_cleared_away_by_the_next_grant() {
-        add(10_000, "redis.call('ZADD', KEYS[2], 1, i)", store.key("readers", KEY));
+        add(
+                10_000,
+                "redis.call('ZADD', KEYS[2], 1, i) redis.call('HSET', KEYS[3], i, '1 1 ')",
+                store.key("readers", KEY),
+                store.key("shared", KEY));
 
         held(writer());
 
-        assertThat(keys()).doesNotContain(store.key("readers", KEY));
+        assertThat(keys()).doesNotContain(store.key("readers", KEY), store.key("shared", KEY));
     }
 
     @Test
@@ -234,16 +251,18 @@ class RedisKeysTests extends ContractFixture {
         AcquireRequest holder = held(writer());
         add(
                 10_000,
-                "local entry = i .. ':SHARED:' .. i .. ':1:' redis.call('ZADD', KEYS[2], i, entry)"
-                        + " redis.call('ZADD', KEYS[3], 1, entry)",
+                "redis.call('ZADD', KEYS[2], i, i) redis.call('ZADD', KEYS[3], 4000000000000001, i)"
+                        + " redis.call('HSET', KEYS[4], i, 'SHARED 1 1 1 - 0 ')",
                 store.key("queue", KEY),
-                store.key("waiting_readers", KEY));
+                store.key("waiting", KEY),
+                store.key("waiters", KEY));
         AcquireRequest alive = queuedWriter();
 
         release(holder);
 
         assertThat(store.redis().opsForZSet().size(store.key("queue", KEY))).isEqualTo(1);
-        assertThat(keys()).doesNotContain(store.key("waiting_readers", KEY));
+        assertThat(store.redis().opsForZSet().size(store.key("waiting", KEY))).isEqualTo(1);
+        assertThat(store.redis().opsForHash().size(store.key("waiters", KEY))).isEqualTo(1);
         granted(alive);
     }
 
@@ -334,10 +353,9 @@ class RedisKeysTests extends ContractFixture {
     }
 
     private long queueEntryEnd(AcquireRequest request) {
-        Object entry = store.redis().opsForHash().get(store.key("id", request.lockId()), "entry");
         return store.redis()
                 .opsForZSet()
-                .score(store.key("waiting_writers", KEY), String.valueOf(entry))
+                .score(store.key("waiting", KEY), request.lockId())
                 .longValue();
     }
 

@@ -214,7 +214,7 @@ class RedisRightsTests {
         assertThat(backend.acquire(holder)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
         assertThat(backend.acquire(reader)).isInstanceOf(AcquireResult.Queued.class);
-        assertThat(backend.renewWaiters(List.of(waiter.lockId(), reader.lockId())))
+        assertThat(backend.renewWaiters(List.of(waiter.keyedLockId(), reader.keyedLockId())))
                 .hasSize(2);
         assertThat(backend.extend(List.of(new ExtendRequest(holder.lockId(), TTL))))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);

@@ -168,7 +168,7 @@ class RedisServerErrorsTests {
                         .addPassword("right")
                         .allKeys()
                         .allCommands()
-                        .removeCommand(CommandType.ZADD));
+                        .removeCommand(CommandType.SET));
 
         assertFails(AUTH_FAILED, () -> open(redis.url("limited", "right")).acquire(request));
 

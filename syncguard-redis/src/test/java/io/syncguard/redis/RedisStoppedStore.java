@@ -4,6 +4,7 @@ import io.syncguard.core.StoppedStore;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.StorageKeys;
 import io.syncguard.testing.RedisServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
@@ -23,17 +26,33 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 public final class RedisStoppedStore implements StoppedStore {
 
-    private static final String LEASES = "syncguard/redis/leases.lua";
-    private static final String QUEUE = "syncguard/redis/queue.lua";
+    private static final String SCRIPTS = "syncguard/redis/";
 
     /** Stands before a script, which then reads the time from a key. */
     private static final String STOPPED_CLOCK = """
-            local redis = setmetatable({ call = function(command, ...)
-                if command ~= 'TIME' then
-                    return redis.call(command, ...)
+            local redis = redis.stopped and redis or setmetatable({ stopped = true, call = function(command, ...)
+                local ms, arguments = tonumber(redis.call('GET', 'CLOCK')), { ... }
+                if command == 'TIME' then
+                    return { string.format('%.0f', math.floor(ms / 1000)), string.format('%.0f', ms % 1000 * 1000) }
                 end
-                local ms = redis.call('GET', KEYS[1] .. 'clock')
-                return { math.floor(ms / 1000), ms % 1000 * 1000 }
+                for i = 1, command == 'SET' and #arguments or 0 do
+                    if arguments[i] == 'PX' then
+                        arguments[i], arguments[i + 1] = 'PXAT', string.format('%.0f', ms + arguments[i + 1])
+                    end
+                end
+                if command ~= 'PTTL' then
+                    return redis.call(command, unpack(arguments))
+                end
+                local function real()
+                    local time = redis.call('TIME')
+                    return time[1] * 1000 + math.floor(time[2] / 1000)
+                end
+                local left, before
+                repeat
+                    before = real()
+                    left = redis.call('PTTL', arguments[1])
+                until real() == before
+                return left < 0 and left or before + left - ms
             end }, { __index = redis })
             """;
 
@@ -61,16 +80,15 @@ public final class RedisStoppedStore implements StoppedStore {
      * whose members have lapsed.
      */
     private static final String SWEEP = """
-            delete_lapsed_entries(ARGV[1])
-            for _, family in pairs(LEASES) do
-                redis.call('ZREMRANGEBYSCORE', key(family, ARGV[1]), '-inf', '(' .. text(now - 2 * TOLERANCE))
-            end
+            delete_lapsed_entries(lock_keys(1))
+            now = now - TOLERANCE - 1
+            delete_lapsed_readers(lock_keys(1))
             """;
 
     private final String prefix = RedisServer.newPrefix() + ":";
     private final LettuceConnectionFactory connections = RedisServer.connections(RedisServer.url());
     private final StringRedisTemplate redis;
-    private final StoppedScripts stopped = new StoppedScripts();
+    private final StoppedScripts stopped = new StoppedScripts(STOPPED_CLOCK.replace("CLOCK", prefix + "clock"));
     private final FenceSource fences;
 
     public RedisStoppedStore(FenceSource fences) {
@@ -116,8 +134,13 @@ public final class RedisStoppedStore implements StoppedStore {
 
     @Override
     public void sweep(String key) {
-        String script = stopped.leases() + stopped.text(QUEUE) + SWEEP;
-        redis.execute(RedisScript.of(script, Void.class), List.of(prefix), "", key);
+        String script = Stream.of("clock", "leases", "queue", "grants")
+                .map(part -> stopped.text(SCRIPTS + part + ".lua"))
+                .collect(Collectors.joining("", "", SWEEP));
+        RedisLock lock = new RedisLocks(
+                        new RedisKeySpace(new StorageKeys(prefix, 1000, 26)), new RedisShards(prefix, 1))
+                .of(key);
+        redis.execute(RedisScript.of(script, Void.class), lock.keys(), "");
     }
 
     @Override
@@ -133,8 +156,12 @@ public final class RedisStoppedStore implements StoppedStore {
     /** Loads the backend's classes a second time, with scripts that read the other clock. */
     private static final class StoppedScripts extends ClassLoader {
 
-        StoppedScripts() {
+        private final String beginning;
+
+        /** @param beginning of each script */
+        StoppedScripts(String beginning) {
             super(RedisLockBackend.class.getClassLoader());
+            this.beginning = beginning;
         }
 
         @Override
@@ -150,17 +177,13 @@ public final class RedisStoppedStore implements StoppedStore {
 
         @Override
         public InputStream getResourceAsStream(String name) {
-            return name.equals(LEASES)
-                    ? new ByteArrayInputStream(leases().getBytes(StandardCharsets.UTF_8))
+            return name.startsWith(SCRIPTS)
+                    ? new ByteArrayInputStream(text(name).getBytes(StandardCharsets.UTF_8))
                     : super.getResourceAsStream(name);
         }
 
-        String leases() {
-            return STOPPED_CLOCK + text(LEASES);
-        }
-
         String text(String name) {
-            return new String(read(name), StandardCharsets.UTF_8);
+            return beginning + new String(read(name), StandardCharsets.UTF_8);
         }
 
         private Class<?> define(String name) {

@@ -112,7 +112,8 @@ class RedisWakeUpsTests {
                             .contains("Wake-ups from Redis do not arrive"));
             assertThat(withoutChannels.isConnected()).isFalse();
             withoutChannels.release(holder.lockId());
-            assertThat(withoutChannels.renewWaiters(List.of(waiter.lockId()))).containsExactly(Duration.ZERO);
+            assertThat(withoutChannels.renewWaiters(List.of(waiter.keyedLockId())))
+                    .containsExactly(Duration.ZERO);
         }
     }
 

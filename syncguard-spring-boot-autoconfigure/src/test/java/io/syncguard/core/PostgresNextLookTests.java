@@ -50,7 +50,7 @@ class PostgresNextLookTests {
     void after_its_queue_entry_was_renewed() {
         backend.acquire(writer);
 
-        assertThat(backend.renewWaiters(List.of(writer.lockId())).get(0))
+        assertThat(backend.renewWaiters(List.of(writer.keyedLockId())).get(0))
                 .isPositive()
                 .isLessThan(MINUTE.multipliedBy(2));
     }

@@ -10,6 +10,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -34,18 +35,18 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
+    public ReleaseResult release(KeyedLockId id) {
         return ReleaseResult.RELEASED;
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
         return ReleaseResult.RELEASED;
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
-        return lockIds.stream().map(each -> Duration.ZERO).toList();
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        return ids.stream().map(each -> Duration.ZERO).toList();
     }
 
     @Override
@@ -62,8 +63,8 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        return lockIds.stream().map(this::release).toList();
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        return ids.stream().map(this::release).toList();
     }
 
     @Override
@@ -94,7 +95,7 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
         return Optional.empty();
     }
 

@@ -8,6 +8,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
@@ -50,6 +51,7 @@ final class AnswerScript implements AutoCloseable {
     private Duration passed = Duration.ZERO;
     private final Set<String> queued = new HashSet<>();
     private final Map<Long, String> callers = new HashMap<>();
+    private final Map<String, String> keys = new HashMap<>();
     private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
     private final WakeUpListener engine = new WakeUpRecorder();
 
@@ -95,10 +97,10 @@ final class AnswerScript implements AutoCloseable {
             case "waits" -> wait(words[0], request(words).waitingAs(number(words[0])));
             case "extend", "extends" -> extend(words[0].split(","), millis(words[2]));
             case "renew", "renews" -> renew(words[0].split(","));
-            case "rotates" -> named(process(words[0]).rotate(new ExtendRequest(lockId(words[0]), millis(words[2]))));
+            case "rotates" -> named(process(words[0]).rotate(extension(words[0], millis(words[2]))));
             case "releases" -> named(release(words));
             case "lease?" ->
-                process(words[0]).lookupById(lockId(words[0])).map(this::named).orElse("none");
+                process(words[0]).lookupById(keyed(words[0])).map(this::named).orElse("none");
             case "leases?" ->
                 processes.get(1).lookup(words[0]).stream().map(this::named).collect(Collectors.joining("; ", "", "."));
             case "locked?" -> processes.get(0).isLocked(words[0]) ? "yes" : "no";
@@ -125,6 +127,7 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private AcquireRequest request(String[] words) {
+        keys.put(words[0], words[2]);
         return new AcquireRequest(
                 words[2],
                 LockMode.valueOf(words[3].toUpperCase()),
@@ -163,10 +166,10 @@ final class AnswerScript implements AutoCloseable {
 
     /** Receives a hand-over in the answer like one by a message. */
     private ReleaseResult release(String[] words) {
-        String lockId = lockId(words[0]);
+        KeyedLockId id = keyed(words[0]);
         ReleaseResult answer = words.length == 2
-                ? process(words[0]).release(lockId)
-                : process(words[0]).releaseAfter(lockId, millis(words[3]));
+                ? process(words[0]).release(id)
+                : process(words[0]).releaseAfter(id, millis(words[3]));
         HandOver handOver = answer.handOver();
         if (handOver != null) {
             engine.handOver(handOver.waiter(), handOver.grant());
@@ -174,16 +177,23 @@ final class AnswerScript implements AutoCloseable {
         return answer;
     }
 
+    private KeyedLockId keyed(String caller) {
+        return new KeyedLockId(keys.get(caller), lockId(caller));
+    }
+
+    private ExtendRequest extension(String caller, Duration ttl) {
+        return new ExtendRequest(keys.get(caller), lockId(caller), ttl);
+    }
+
     private String extend(String[] callers, Duration ttl) {
-        List<ExtendRequest> extensions = Stream.of(callers)
-                .map(caller -> new ExtendRequest(lockId(caller), ttl))
-                .toList();
+        List<ExtendRequest> extensions =
+                Stream.of(callers).map(caller -> extension(caller, ttl)).toList();
         return process(callers[0]).extend(extensions).stream().map(this::named).collect(Collectors.joining("; "));
     }
 
     private String renew(String[] callers) {
         return process(callers[0])
-                .renewWaiters(Stream.of(callers).map(AnswerScript::lockId).toList())
+                .renewWaiters(Stream.of(callers).map(this::keyed).toList())
                 .stream()
                 .map(look -> "looks after " + look.toMillis())
                 .collect(Collectors.joining("; "));

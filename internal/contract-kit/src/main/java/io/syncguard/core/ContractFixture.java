@@ -8,6 +8,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
@@ -110,6 +111,11 @@ public abstract class ContractFixture {
         return backend.lockIdFor(KEY, lockIds.next());
     }
 
+    /** The same, with the key. */
+    protected final KeyedLockId nobodys() {
+        return new KeyedLockId(KEY, newLockId());
+    }
+
     /** The request of a caller who waits. */
     protected final AcquireRequest waiting(AcquireRequest request) {
         return request.waitingAs(waiters.incrementAndGet());
@@ -179,7 +185,7 @@ public abstract class ContractFixture {
     }
 
     protected final void release(LockBackend process, AcquireRequest request) {
-        assertThat(delivered(process, process.release(request.lockId()))).isEqualTo(Outcome.RELEASED);
+        assertThat(delivered(process, process.release(request.keyedLockId()))).isEqualTo(Outcome.RELEASED);
     }
 
     /** Delivers the hand-over of the answer, if the store has sent no message, as the engine of the process does. */
@@ -192,7 +198,7 @@ public abstract class ContractFixture {
     }
 
     protected final void leave(AcquireRequest request) {
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.LEFT);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.LEFT);
     }
 
     protected final void expireLease(AcquireRequest request) {
@@ -203,16 +209,20 @@ public abstract class ContractFixture {
         store.endQueueEntryIn(request.lockId(), Duration.ZERO);
     }
 
+    protected static ExtendRequest extension(AcquireRequest request, Duration ttl) {
+        return new ExtendRequest(request.key(), request.lockId(), ttl);
+    }
+
     protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
-        return backend.extend(List.of(new ExtendRequest(request.lockId(), ttl))).get(0);
+        return backend.extend(List.of(extension(request, ttl))).get(0);
     }
 
     protected final ExtendResult rotate(AcquireRequest request, Duration ttl) {
-        return backend.rotate(new ExtendRequest(request.lockId(), ttl));
+        return backend.rotate(extension(request, ttl));
     }
 
     protected final Duration renewQueueEntry(AcquireRequest request) {
-        return backend.renewWaiters(List.of(request.lockId())).get(0);
+        return backend.renewWaiters(List.of(request.keyedLockId())).get(0);
     }
 
     /** The fence of the key that was drawn after n - 1 others. */

@@ -254,9 +254,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest there = queuedForHandOver(elsewhere(), KEY);
         AcquireRequest here = queuedForHandOver();
 
-        assertThat(backend().release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().release(holder.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
         eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
-        assertThat(elsewhere().release(there.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(elsewhere().release(there.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(grantReceivedBy(here).fence()).is(nth(3));
         assertThat(received.order).containsExactly(here.waiter());
@@ -273,7 +273,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest there = queuedForHandOver(elsewhere(), "d");
 
         List<ReleaseResult> answers = backend()
-                .releaseTogether(leases.stream().map(AcquireRequest::lockId).toList());
+                .releaseTogether(
+                        leases.stream().map(AcquireRequest::keyedLockId).toList());
 
         assertThat(answers)
                 .extracting(answer -> delivered(backend(), answer))
@@ -291,11 +292,11 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
 
-        assertThat(backend().releaseAfter(holder.lockId(), Duration.ZERO)).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().releaseAfter(holder.keyedLockId(), Duration.ZERO)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend().isLocked(KEY)).isFalse();
         granted(waiter.fromQueue());
         AcquireRequest next = queuedForHandOver();
-        assertThat(backend().releaseAll(List.of(waiter.lockId()))).containsExactly(ReleaseResult.RELEASED);
+        assertThat(backend().releaseAll(List.of(waiter.keyedLockId()))).containsExactly(ReleaseResult.RELEASED);
 
         assertThat(granted(next.fromQueue()).fence()).is(nth(3));
         assertThat(received.order).isEmpty();

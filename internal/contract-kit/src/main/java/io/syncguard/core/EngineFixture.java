@@ -132,7 +132,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     public void releaseElsewhere(AcquireRequest request) {
-        HandOver handOver = elsewhere.release(request.lockId()).handOver();
+        HandOver handOver = elsewhere.release(request.keyedLockId()).handOver();
         if (handOver != null) {
             backend.engine.handOver(handOver.waiter(), handOver.grant());
         }
@@ -147,7 +147,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     void releaseUnnoticed(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.deliverWakeUps(false);
-        elsewhere.release(request.lockId());
+        elsewhere.release(request.keyedLockId());
         own.deliverWakeUps(true);
         backend.engine.wakeUpsMissed();
     }

@@ -46,7 +46,7 @@ public abstract class ForcedReleaseContract extends ContractFixture {
         backend().forceRelease(KEY);
 
         AcquireRequest early = held(writer());
-        backend().releaseAfter(early.lockId(), Duration.ofMinutes(5));
+        backend().releaseAfter(early.keyedLockId(), Duration.ofMinutes(5));
         assertThat(backend().forceRelease(KEY).released()).isEqualTo(1);
         granted(writer());
     }

@@ -14,6 +14,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
@@ -53,10 +54,10 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Consumer<List<ExtendRequest>> onExtensions = extensions -> {};
     public volatile Runnable beforeExtend = NOTHING;
     public volatile Runnable afterExtend = NOTHING;
-    public volatile Consumer<List<String>> onReleases = lockIds -> {};
+    public volatile Consumer<List<KeyedLockId>> onReleases = ids -> {};
     public volatile Runnable beforeRelease = NOTHING;
     public volatile Runnable afterRelease = NOTHING;
-    public volatile Consumer<List<String>> onRenewal = lockIds -> {};
+    public volatile Consumer<List<KeyedLockId>> onRenewal = ids -> {};
     public volatile Runnable beforeRenewal = NOTHING;
     public volatile Runnable afterRenewal = NOTHING;
     public volatile Runnable afterForcedRelease = NOTHING;
@@ -148,45 +149,44 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
+    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
         releasesTogether.incrementAndGet();
         beforeRelease.run();
-        List<ReleaseResult> results = lockIds.stream()
-                .map(lockId -> rowsArePinned ? ReleaseResult.BUSY : store.release(lockId))
+        List<ReleaseResult> results = ids.stream()
+                .map(id -> rowsArePinned ? ReleaseResult.BUSY : store.release(id))
                 .toList();
         afterRelease.run();
         return results;
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
+    public ReleaseResult release(KeyedLockId id) {
         releases.incrementAndGet();
-        return release(lockId, () -> store.release(lockId));
+        return release(id, () -> store.release(id));
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return release(lockId, () -> store.releaseAfter(lockId, held));
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        return release(id, () -> store.releaseAfter(id, held));
     }
 
-    private ReleaseResult release(String lockId, Supplier<ReleaseResult> release) {
+    private ReleaseResult release(KeyedLockId id, Supplier<ReleaseResult> release) {
         beforeRelease.run();
-        ReleaseResult outcome =
-                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseResult.BUSY : release.get();
+        ReleaseResult outcome = rowsArePinned && store.lookupById(id).isPresent() ? ReleaseResult.BUSY : release.get();
         afterRelease.run();
         return outcome;
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        releases.addAndGet(lockIds.size());
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        releases.addAndGet(ids.size());
         releaseAllStatements.incrementAndGet();
-        onReleases.accept(lockIds);
+        onReleases.accept(ids);
         beforeRelease.run();
-        List<ReleaseResult> outcomes = lockIds.stream()
-                .map(lockId -> rowsArePinned && store.lookupById(lockId).isPresent()
+        List<ReleaseResult> outcomes = ids.stream()
+                .map(id -> rowsArePinned && store.lookupById(id).isPresent()
                         ? ReleaseResult.BUSY
-                        : store.releaseAll(List.of(lockId)).get(0))
+                        : store.releaseAll(List.of(id)).get(0))
                 .toList();
         afterRelease.run();
         return outcomes;
@@ -236,11 +236,11 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
         renewalStatements.incrementAndGet();
-        onRenewal.accept(lockIds);
+        onRenewal.accept(ids);
         beforeRenewal.run();
-        List<Duration> nextLooks = store.renewWaiters(lockIds);
+        List<Duration> nextLooks = store.renewWaiters(ids);
         afterRenewal.run();
         return nextLooks;
     }
@@ -278,8 +278,8 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return store.lookupById(lockId);
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        return store.lookupById(id);
     }
 
     @Override

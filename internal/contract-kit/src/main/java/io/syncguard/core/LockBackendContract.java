@@ -145,7 +145,7 @@ public abstract class LockBackendContract {
         AcquireRequest first = request(KEY);
         assertThat(grant(first).fence()).is(fences.nth(KEY, 1));
 
-        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(first.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(grant(request(KEY)).fence()).is(fences.nth(KEY, 2));
     }
@@ -157,8 +157,8 @@ public abstract class LockBackendContract {
 
         assertThat(backend.release(newLockId(KEY))).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend.isLocked(KEY)).isTrue();
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     @Test
@@ -179,7 +179,7 @@ public abstract class LockBackendContract {
         AcquireRequest next = request(KEY);
         grant(next);
 
-        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend.release(stale.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend.lookupById(next.lockId())).isPresent();
     }
@@ -193,7 +193,7 @@ public abstract class LockBackendContract {
         store.expire(KEY);
 
         assertThat(extend(request, TTL)).isInstanceOf(ExtendResult.Expired.class);
-        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.EXPIRED);
+        assertThat(backend.release(request.keyedLockId())).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(backend.isLocked(KEY)).isFalse();
     }
 
@@ -241,10 +241,10 @@ public abstract class LockBackendContract {
                 IntStream.range(0, 1000).mapToObj(i -> request("k" + i)).toList();
         requests.forEach(this::grant);
         store.expire("k10");
-        backend.release(requests.get(500).lockId());
+        backend.release(requests.get(500).keyedLockId());
 
         List<ExtendResult> outcomes = backend.extend(requests.stream()
-                .map(request -> new ExtendRequest(request.lockId(), TTL))
+                .map(request -> new ExtendRequest(request.key(), request.lockId(), TTL))
                 .toList());
 
         assertThat(outcomes).hasSize(1000);
@@ -452,7 +452,8 @@ public abstract class LockBackendContract {
     }
 
     protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
-        return backend.extend(List.of(new ExtendRequest(request.lockId(), ttl))).get(0);
+        return backend.extend(List.of(new ExtendRequest(request.key(), request.lockId(), ttl)))
+                .get(0);
     }
 
     protected final LockBackend backend() {

@@ -6,6 +6,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
 import java.util.ArrayList;
@@ -36,7 +37,7 @@ public abstract class QueueContract extends ContractFixture {
         held(first);
         release(first);
 
-        assertThat(backend().release(first.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(first.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(writer());
     }
 
@@ -81,7 +82,12 @@ public abstract class QueueContract extends ContractFixture {
         AcquireRequest writer = held(request("written", LockMode.EXCLUSIVE, TTL));
 
         List<ReleaseResult> outcomes = backend()
-                .releaseAll(List.of(waiting.lockId(), newLockId(), lapsed.lockId(), writer.lockId(), reader.lockId()));
+                .releaseAll(List.of(
+                        waiting.keyedLockId(),
+                        nobodys(),
+                        lapsed.keyedLockId(),
+                        writer.keyedLockId(),
+                        reader.keyedLockId()));
 
         assertThat(outcomes)
                 .containsExactly(
@@ -252,7 +258,7 @@ public abstract class QueueContract extends ContractFixture {
 
         refused(lastTry(writer));
 
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(writer.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(reader);
         release(holder);
     }
@@ -288,9 +294,9 @@ public abstract class QueueContract extends ContractFixture {
         AcquireRequest writer = queuedWriter();
         AcquireRequest reader = queuedReader();
 
-        assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseResult.LEFT);
+        assertThat(elsewhere().release(writer.keyedLockId())).isEqualTo(ReleaseResult.LEFT);
 
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(writer.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(reader);
     }
 
@@ -301,7 +307,7 @@ public abstract class QueueContract extends ContractFixture {
         release(holder);
         granted(writer);
 
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().release(writer.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(backend().isLocked(KEY)).isFalse();
         granted(writer());
@@ -389,11 +395,11 @@ public abstract class QueueContract extends ContractFixture {
                 .toList();
         AcquireRequest waiter = waiting(request("b", LockMode.EXCLUSIVE, TTL));
         queued(elsewhere(), waiter);
-        List<String> lockIds =
-                new ArrayList<>(leases.stream().map(AcquireRequest::lockId).toList());
-        lockIds.add(newLockId());
+        List<KeyedLockId> ids =
+                new ArrayList<>(leases.stream().map(AcquireRequest::keyedLockId).toList());
+        ids.add(nobodys());
 
-        assertThat(backend().releaseTogether(lockIds))
+        assertThat(backend().releaseTogether(ids))
                 .containsExactly(
                         ReleaseResult.RELEASED,
                         ReleaseResult.RELEASED,

@@ -83,13 +83,13 @@ public abstract class QueueEntryContract extends ContractFixture {
 
         List<Duration> answers = backend()
                 .renewWaiters(List.of(
-                        last.lockId(),
-                        lost.lockId(),
-                        thirdOnB.lockId(),
-                        secondOnB.lockId(),
-                        newLockId(),
-                        onA.lockId(),
-                        firstOnB.lockId()));
+                        last.keyedLockId(),
+                        lost.keyedLockId(),
+                        thirdOnB.keyedLockId(),
+                        secondOnB.keyedLockId(),
+                        nobodys(),
+                        onA.keyedLockId(),
+                        firstOnB.keyedLockId()));
 
         assertThat(answers).hasSize(7);
         assertLeft(answers.get(0), TTL.plus(TOLERANCE));

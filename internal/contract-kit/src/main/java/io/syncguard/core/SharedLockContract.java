@@ -9,7 +9,6 @@ import io.syncguard.LockTemplate;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
@@ -145,8 +144,8 @@ public abstract class SharedLockContract extends ContractFixture {
         AcquireRequest reader = held(reader());
 
         assertThat(backend().release(newLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
-        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(reader.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().release(reader.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     /**
@@ -215,7 +214,7 @@ public abstract class SharedLockContract extends ContractFixture {
         expireLease(lapsed);
 
         assertThat(extend(lapsed, TTL)).isInstanceOf(ExtendResult.Expired.class);
-        assertThat(backend().release(lapsed.lockId())).isEqualTo(ReleaseResult.EXPIRED);
+        assertThat(backend().release(lapsed.keyedLockId())).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(backend().lookupById(lapsed.lockId())).isEmpty();
         assertThat(backend().lookup(KEY)).hasSize(1);
     }
@@ -229,7 +228,7 @@ public abstract class SharedLockContract extends ContractFixture {
         AcquireRequest writer = held(writer());
 
         assertThat(extend(first, TTL)).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(backend().release(second.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(second.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(writer.lockId());
     }
@@ -242,7 +241,7 @@ public abstract class SharedLockContract extends ContractFixture {
         held(reader());
 
         assertThat(extend(writer, TTL)).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(writer.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend().lookup(KEY)).hasSize(2).allMatch(info -> info.mode() == LockMode.SHARED);
     }
@@ -265,8 +264,8 @@ public abstract class SharedLockContract extends ContractFixture {
 
         List<ExtendResult> outcomes = backend()
                 .extend(IntStream.range(0, 4)
-                        .mapToObj(i -> new ExtendRequest(
-                                List.of(lapsed, writer, released, reader).get(i).lockId(), Duration.ofHours(i + 1)))
+                        .mapToObj(i -> extension(
+                                List.of(lapsed, writer, released, reader).get(i), Duration.ofHours(i + 1)))
                         .toList());
 
         assertThat(outcomes.get(0)).isInstanceOf(ExtendResult.Expired.class);

@@ -107,7 +107,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         AcquireRequest third = queuedWriter();
         queuedReader();
 
-        backend().releaseAll(List.of(third.lockId(), second.lockId(), first.lockId()));
+        backend().releaseAll(List.of(third.keyedLockId(), second.keyedLockId(), first.keyedLockId()));
 
         assertWoken(stays);
         release(holder);
@@ -123,7 +123,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         AcquireRequest elsewhere = waiting(request("other", LockMode.EXCLUSIVE, TTL));
         queued(elsewhere(), elsewhere);
 
-        backend().releaseAll(List.of(first.lockId(), other.lockId(), second.lockId()));
+        backend().releaseAll(List.of(first.keyedLockId(), other.keyedLockId(), second.keyedLockId()));
 
         assertWoken(writer);
         assertWokenElsewhere(elsewhere);
@@ -181,7 +181,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         held(reader());
         queuedWriter();
 
-        backend().release(stale.lockId());
+        backend().release(stale.keyedLockId());
         backend().release(newLockId());
 
         assertNobodyIsWoken();

@@ -16,6 +16,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.RequestNotSentException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -242,14 +243,14 @@ class HandOverInAnswerTests {
         FutureTask<LockHandle> waiter = waiting();
         fixture.startWaiting(LockRequest.of("another").waitTime(Duration.ofHours(1)));
         fixture.settle();
-        List<List<String>> looks = new CopyOnWriteArrayList<>();
+        List<List<KeyedLockId>> looks = new CopyOnWriteArrayList<>();
         fixture.backend.onRenewal = looks::add;
         onceAfterRelease(InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE));
 
         lock.release();
 
         got(waiter);
-        assertThat(looks).isNotEmpty().allSatisfy(lockIds -> assertThat(lockIds).hasSize(1));
+        assertThat(looks).isNotEmpty().allSatisfy(ids -> assertThat(ids).hasSize(1));
     }
 
     @Test

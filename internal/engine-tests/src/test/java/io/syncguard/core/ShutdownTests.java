@@ -12,6 +12,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.Set;
@@ -161,8 +162,8 @@ class ShutdownTests {
     void one_release_that_fails_does_not_stop_the_others() {
         LockHandle poisoned = locks.acquire(LockRequest.of("a"));
         locks.acquire(LockRequest.of("b"));
-        fixture.backend.onReleases = lockIds -> {
-            if (lockIds.contains(poisoned.lockId())) {
+        fixture.backend.onReleases = ids -> {
+            if (ids.contains(new KeyedLockId(poisoned.key(), poisoned.lockId()))) {
                 throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
             }
         };

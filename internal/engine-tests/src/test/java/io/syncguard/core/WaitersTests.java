@@ -126,7 +126,7 @@ class WaitersTests {
     void a_hundred_queue_entries_are_renewed_by_one_statement() {
         fixture.holdElsewhere(KEY, LONG);
         List<Integer> renewed = new CopyOnWriteArrayList<>();
-        fixture.backend.onRenewal = lockIds -> renewed.add(lockIds.size());
+        fixture.backend.onRenewal = ids -> renewed.add(ids.size());
         List<FutureTask<LockHandle>> waiters =
                 IntStream.range(0, 100).mapToObj(i -> startWaiter()).toList();
         eventually().until(() -> asleep() == 100);

@@ -3,6 +3,7 @@ package io.syncguard.verification.bugs;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.RequestNotSentException;
 import java.time.Duration;
@@ -50,8 +51,8 @@ final class EngineBugs {
             }
 
             @Override
-            public List<Duration> renewWaiters(List<String> lockIds) {
-                return super.renewWaiters(lockIds).stream().map(any -> HOUR).toList();
+            public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+                return super.renewWaiters(ids).stream().map(any -> HOUR).toList();
             }
         };
     }

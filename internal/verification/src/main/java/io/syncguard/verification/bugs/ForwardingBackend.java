@@ -10,6 +10,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
@@ -45,23 +46,23 @@ class ForwardingBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseResult release(String lockId) {
-        return right.release(lockId);
+    public ReleaseResult release(KeyedLockId id) {
+        return right.release(id);
     }
 
     @Override
-    public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return right.releaseAfter(lockId, held);
+    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+        return right.releaseAfter(id, held);
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        return right.releaseAll(lockIds);
+    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+        return right.releaseAll(ids);
     }
 
     @Override
-    public List<Duration> renewWaiters(List<String> lockIds) {
-        return right.renewWaiters(lockIds);
+    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        return right.renewWaiters(ids);
     }
 
     @Override
@@ -105,8 +106,8 @@ class ForwardingBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookupById(String lockId) {
-        return right.lookupById(lockId);
+    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+        return right.lookupById(id);
     }
 
     @Override

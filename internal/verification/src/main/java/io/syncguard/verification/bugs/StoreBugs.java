@@ -2,7 +2,6 @@ package io.syncguard.verification.bugs;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
-import io.syncguard.RawLockInfo;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSettings;
@@ -13,16 +12,16 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -44,19 +43,18 @@ final class StoreBugs {
     static LockBackend releaseByKey(LockBackend right) {
         return new ByKey(right) {
             @Override
-            public ReleaseResult release(String lockId) {
-                return super.release(holderInsteadOf(lockId));
+            public ReleaseResult release(KeyedLockId id) {
+                return super.release(holderInsteadOf(id));
             }
 
             @Override
-            public ReleaseResult releaseAfter(String lockId, Duration held) {
-                return super.releaseAfter(holderInsteadOf(lockId), held);
+            public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
+                return super.releaseAfter(holderInsteadOf(id), held);
             }
 
             @Override
-            public List<ReleaseResult> releaseAll(List<String> lockIds) {
-                return super.releaseAll(
-                        lockIds.stream().map(this::holderInsteadOf).toList());
+            public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+                return super.releaseAll(ids.stream().map(this::holderInsteadOf).toList());
             }
         };
     }
@@ -74,33 +72,26 @@ final class StoreBugs {
             }
 
             private ExtendRequest ofHolder(ExtendRequest request) {
-                return new ExtendRequest(holderInsteadOf(request.lockId()), request.ttl());
+                KeyedLockId holder = holderInsteadOf(new KeyedLockId(request.key(), request.lockId()));
+                return new ExtendRequest(holder.key(), holder.lockId(), request.ttl());
             }
         };
     }
 
-    /** Knows the keys of its lock ids. */
     private abstract static class ByKey extends ForwardingBackend {
-
-        private final Map<String, String> keys = new ConcurrentHashMap<>();
 
         ByKey(LockBackend right) {
             super(right);
         }
 
-        @Override
-        public AcquireResult acquire(AcquireRequest request) {
-            keys.put(request.lockId(), request.key());
-            return super.acquire(request);
-        }
-
         /** The lock id of whoever holds the key exclusively. */
-        String holderInsteadOf(String lockId) {
-            return lookup(keys.getOrDefault(lockId, "")).stream()
+        KeyedLockId holderInsteadOf(KeyedLockId id) {
+            return Stream.ofNullable(id.key())
+                    .flatMap(key -> lookup(key).stream())
                     .filter(lease -> lease.mode() == LockMode.EXCLUSIVE)
-                    .map(RawLockInfo::lockId)
+                    .map(lease -> new KeyedLockId(id.key(), lease.lockId()))
                     .findFirst()
-                    .orElse(lockId);
+                    .orElse(id);
         }
     }
 

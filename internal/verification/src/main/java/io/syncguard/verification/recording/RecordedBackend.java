@@ -6,6 +6,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
@@ -52,7 +53,7 @@ public final class RecordedBackend implements BeanPostProcessor {
         InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
             case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
             case "acquireTogether" -> acquireTogether(backend, method, arguments[0]);
-            case "release" -> release(backend, method, (String) arguments[0]);
+            case "release" -> release(backend, method, (KeyedLockId) arguments[0]);
             case "releaseAll", "releaseAllLater", "releaseTogether" -> releaseAll(backend, method, arguments[0]);
             case "extend", "extendLater" -> extend(backend, method, arguments[0]);
             case "connect" -> connect(backend, method, (WakeUpListener) arguments[0]);
@@ -128,11 +129,11 @@ public final class RecordedBackend implements BeanPostProcessor {
         return call(backend, method, handOvers.recorded(engine, backend.waiterTtl()));
     }
 
-    private Object release(LockBackend backend, Method method, String lockId) throws Throwable {
-        HistoryEvent asked = begin(Kind.RELEASE, lockId);
+    private Object release(LockBackend backend, Method method, KeyedLockId id) throws Throwable {
+        HistoryEvent asked = begin(Kind.RELEASE, id.lockId());
         recorder.write(asked);
         try {
-            Object outcome = call(backend, method, lockId);
+            Object outcome = call(backend, method, id);
             recorder.write(released(backend, asked, outcome));
             return outcome;
         } catch (Throwable ex) {
@@ -143,7 +144,9 @@ public final class RecordedBackend implements BeanPostProcessor {
 
     private Object releaseAll(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
-                .stream().map(lockId -> begin(Kind.RELEASE, (String) lockId)).toList();
+                .stream()
+                        .map(id -> begin(Kind.RELEASE, ((KeyedLockId) id).lockId()))
+                        .toList();
         return send(backend, method, argument, asked, (each, answer, now) -> released(backend, each, answer));
     }
 
@@ -165,7 +168,9 @@ public final class RecordedBackend implements BeanPostProcessor {
 
     private Object renewWaiters(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
-                .stream().map(lockId -> begin(Kind.RENEW, (String) lockId)).toList();
+                .stream()
+                        .map(id -> begin(Kind.RENEW, ((KeyedLockId) id).lockId()))
+                        .toList();
         return send(backend, method, argument, asked, (each, answer, now) -> {
             Duration nextLook = (Duration) answer;
             return each.answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)

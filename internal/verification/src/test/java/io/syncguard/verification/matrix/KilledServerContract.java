@@ -10,6 +10,7 @@ import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult.Granted;
 import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.verification.matrix.FaultyLink.Way;
 import java.time.Duration;
@@ -97,8 +98,8 @@ abstract class KilledServerContract {
         behindLink.extend(List.of(new ExtendRequest(lockId, TTL)));
         behindLink.releaseAfter(lockId, Duration.ZERO);
         behindLink.release(lockId);
-        behindLink.releaseAll(List.of(lockId));
-        behindLink.renewWaiters(List.of(lockId));
+        behindLink.releaseAll(List.of(new KeyedLockId(lockId)));
+        behindLink.renewWaiters(List.of(new KeyedLockId(lockId)));
         behindLink.forceRelease(other);
     }
 
@@ -160,11 +161,11 @@ abstract class KilledServerContract {
             case ACQUIRE -> behindLink.acquire(request(holder));
             case QUEUE -> behindLink.acquire(request(waiter).waitingAs(1));
             case LEAVE -> behindLink.release(waiter);
-            case RENEW_WAITERS -> behindLink.renewWaiters(List.of(waiter));
+            case RENEW_WAITERS -> behindLink.renewWaiters(List.of(new KeyedLockId(waiter)));
             case EXTEND -> behindLink.extend(List.of(new ExtendRequest(holder, TTL.multipliedBy(2))));
             case ROTATE -> behindLink.rotate(new ExtendRequest(holder, TTL));
             case RELEASE, HAND_OVER -> behindLink.release(holder);
-            case RELEASE_ALL -> behindLink.releaseAll(List.of(holder));
+            case RELEASE_ALL -> behindLink.releaseAll(List.of(new KeyedLockId(holder)));
             case RELEASE_AFTER -> behindLink.releaseAfter(holder, Duration.ofMillis(1));
             default -> behindLink.forceRelease(key);
         }

@@ -1,0 +1,40 @@
+package io.syncguard.redis;
+
+import io.syncguard.spi.KeyedLockId;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the shards and the names of locks. */
+final class RedisLocks {
+
+    private final RedisKeySpace keys;
+    private final RedisShards shards;
+
+    RedisLocks(RedisKeySpace keys, RedisShards shards) {
+        this.keys = keys;
+        this.shards = shards;
+    }
+
+    RedisLock of(String key) {
+        String name = keys.name(key);
+        return new RedisLock(key, name, shards.ofName(name));
+    }
+
+    /** The lock of a lock id; {@code null} if its key is not known, or if the key is not that of the lock id. */
+    @Nullable
+    RedisLock of(KeyedLockId id) {
+        String key = id.key();
+        RedisLock lock = key == null ? null : of(key);
+        return lock == null || !isFor(id.lockId(), lock) ? null : lock;
+    }
+
+    /** Whether the lock id may be one for the lock: it leads to the same shard. */
+    boolean isFor(String lockId, RedisLock lock) {
+        return shards.ofLockId(lockId) == lock.shard();
+    }
+
+    /** The shard of a lock id; {@code null} if there is none. */
+    @Nullable
+    RedisShard shardOf(String lockId) {
+        return shards.ofLockId(lockId);
+    }
+}

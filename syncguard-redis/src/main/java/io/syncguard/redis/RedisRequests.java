@@ -1,0 +1,64 @@
+package io.syncguard.redis;
+
+import io.syncguard.spi.FenceSource;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes the requests for locks. The first argument of their scripts says how long a fence counter is kept. */
+final class RedisRequests {
+
+    /** For how many milliseconds an idle counter is kept; empty for ever. */
+    private final String retention;
+
+    RedisRequests(RedisSettings settings) {
+        this.retention = settings.fences().source() == FenceSource.CLOCK
+                ? Long.toString(settings.fences().retention().toMillis())
+                : "";
+    }
+
+    /** For how many milliseconds the counter is kept from now on if its lock has a lease with this ttl. */
+    String retention(long ttlMillis) {
+        return retention.isEmpty() || ttlMillis + RedisLockBackend.TOLERANCE_MILLIS <= Long.parseLong(retention)
+                ? retention
+                : Long.toString(ttlMillis + Long.parseLong(retention));
+    }
+
+    /** A request for all of a lock. */
+    RedisRequest ofLock(String description, RedisScript script, RedisLock lock, String... arguments) {
+        return new RedisRequest(description, script, lock.shard(), lock.keys(), with(List.of(arguments)));
+    }
+
+    /** A request for one lock id. The script gets the lock id in front of the other arguments. */
+    RedisRequest ofLockId(String description, RedisScript script, RedisLock lock, String lockId, String... arguments) {
+        List<String> all = new ArrayList<>(arguments.length + 2);
+        all.add(retention);
+        all.add(lockId);
+        all.addAll(List.of(arguments));
+        return new RedisRequest(description, script, lock.shard(), lock.keys(lockId), all);
+    }
+
+    /**
+     * A request for many lock ids.
+     *
+     * @param locks those of the lock ids, all of one shard
+     */
+    RedisRequest ofLockIds(
+            String description,
+            RedisScript script,
+            List<RedisLock> locks,
+            List<String> lockIds,
+            List<String> arguments) {
+        List<String> keys = new ArrayList<>(lockIds.size() * 8);
+        for (int i = 0; i < lockIds.size(); i++) {
+            keys.addAll(locks.get(i).keys(lockIds.get(i)));
+        }
+        return new RedisRequest(description, script, locks.get(0).shard(), keys, with(arguments));
+    }
+
+    private List<String> with(List<String> arguments) {
+        List<String> all = new ArrayList<>(arguments.size() + 1);
+        all.add(retention);
+        all.addAll(arguments);
+        return all;
+    }
+}
