@@ -140,7 +140,7 @@ class RedisBatchTests {
         assertThat(scripts() - before).isEqualTo(1);
         assertThat(backend.releaseTogether(List.of(
                         new KeyedLockId("one", id('A')),
-                        new KeyedLockId("broken", id('B')),
+                        new KeyedLockId("none", id('B')),
                         new KeyedLockId("two", id('C')))))
                 .containsExactly(ReleaseResult.RELEASED, ReleaseResult.NOT_FOUND, ReleaseResult.RELEASED);
         assertThat(scripts() - before).isEqualTo(2);
@@ -154,7 +154,7 @@ class RedisBatchTests {
 
         for (int i = 0; i < 40; i++) {
             assertThat(backend.acquire(request("order:42", 'A'))).isInstanceOf(AcquireResult.Granted.class);
-            assertThat(backend.release(id('A'))).isEqualTo(ReleaseResult.RELEASED);
+            assertThat(backend.release(new KeyedLockId("order:42", id('A')))).isEqualTo(ReleaseResult.RELEASED);
         }
 
         // The first ones are sent by their digest, which the server does not know, and by their text.

@@ -154,12 +154,12 @@ class RedisClusterShardsTests extends ContractFixture {
         AcquireRequest first = held(writer());
         release(first);
         AcquireRequest holder = held(writer());
-        backend().lookupById(holder.lockId());
+        backend().lookupById(holder.keyedLockId());
         extend(holder, TTL);
         cluster.nodes().forEach(node -> node.commands().configResetstat());
 
         extend(holder, TTL);
-        backend().lookupById(holder.lockId());
+        backend().lookupById(holder.keyedLockId());
         release(holder);
 
         assertThat(cluster.nodes().stream()

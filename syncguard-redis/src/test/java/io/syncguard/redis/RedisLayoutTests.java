@@ -15,9 +15,12 @@ import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
@@ -49,7 +52,7 @@ class RedisLayoutTests {
 
             assertThatCode(second::checkServer).doesNotThrowAnyException();
             assertThat(redis.opsForHash().entries(prefix + "layout"))
-                    .containsOnly(Map.entry("shards", "4"), Map.entry("fences", "clock"));
+                    .containsOnly(Map.entry("version", "2"), Map.entry("shards", "4"), Map.entry("fences", "clock"));
             assertThat(redis.getExpire(prefix + "layout")).isEqualTo(-1);
         }
     }
@@ -141,10 +144,32 @@ class RedisLayoutTests {
         return ((AcquireResult.Granted) result).fence().value();
     }
 
+    /** The first layout had no version. */
+    @ParameterizedTest
+    @CsvSource({", 1", "1, 1", "3, 3"})
+    void keys_of_another_layout_are_refused_at_the_start_with_what_to_do(@Nullable String stored, String shown) {
+        redis.opsForHash().putAll(prefix + "layout", Map.of("shards", "1", "fences", "counter"));
+        if (stored != null) {
+            redis.opsForHash().put(prefix + "layout", "version", stored);
+        }
+        Map<Object, Object> before = redis.opsForHash().entries(prefix + "layout");
+        try (RedisLockBackend backend = open(1)) {
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(backend::checkServer)
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                    .withMessageContaining("have layout " + shown)
+                    .withMessageContaining("this version has layout 2")
+                    .withMessageContaining("another syncguard.redis.key-prefix");
+
+            assertThat(redis.opsForHash().entries(prefix + "layout")).isEqualTo(before);
+            assertThat(redis.keys(prefix + "*")).containsExactly(prefix + "layout");
+        }
+    }
+
     /** The server may have been unavailable at the start. */
     @Test
     void no_lock_operation_is_sent_before_the_number_was_compared() {
-        redis.opsForHash().put(prefix + "layout", "shards", "4");
+        redis.opsForHash().putAll(prefix + "layout", Map.of("version", RedisLayout.VERSION, "shards", "4"));
         try (RedisLockBackend backend = open(1)) {
             assertThatExceptionOfType(RequestNotSentException.class)
                     .isThrownBy(() -> backend.acquire(

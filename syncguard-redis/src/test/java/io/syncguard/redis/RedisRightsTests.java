@@ -228,6 +228,8 @@ class RedisRightsTests {
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(backend.forceRelease("order:42").released()).isEqualTo(1);
         assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseResult.LEFT);
+        assertThat(backend.acquire(holder)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(backend.release(holder.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
     private static void allow(OwnRedis server, List<String> rights) {

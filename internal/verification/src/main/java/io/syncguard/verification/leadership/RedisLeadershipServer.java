@@ -14,7 +14,7 @@ import java.nio.file.Path;
 final class RedisLeadershipServer implements LeadershipServer {
 
     /** The waiters, by the ends of their queue entries. Dead waiters stay in it for a while. */
-    private static final String WAITING = RedisSettings.KEY_PREFIX + "waiting_writers:leader:" + LeaderProcess.ELECTION;
+    private static final String WAITING = RedisSettings.KEY_PREFIX + "waiting:leader:" + LeaderProcess.ELECTION;
 
     private final OwnRedis server;
 

@@ -28,27 +28,35 @@ public final class RedisStressStore implements StressStore {
     private static final RedisScript<List<String>> ANY_LOCK = script("""
             local ids = redis.call('KEYS', KEYS[1] .. 'id:*')
             local id = ids[1 + ARGV[1] % 30]
-            local name = id and redis.call('HGET', id, 'name')
+            local name = id and redis.call('GET', id)
             return name and { name, string.sub(id, #KEYS[1] + #'id:' + 1) } or {}
             """);
 
-    /** Each lease is in the set of its key. Its id, with the fields, may be missing. */
+    /** What a shared lease is made of may be missing. */
     private static final RedisScript<List<String>> LIVE_LEASES = script("""
             local time = redis.call('TIME')
             local over = time[1] * 1000 + math.floor(time[2] / 1000) - 1000
             local answers = {}
-            for _, family in ipairs({ 'lock:', 'readers:' }) do
-                for _, set in ipairs(redis.call('KEYS', KEYS[1] .. family .. '*')) do
-                    local live = redis.call('ZRANGEBYSCORE', set, string.format('(%.0f', over), '+inf', 'WITHSCORES')
-                    for i = 1, #live, 2 do
-                        local id = redis.call('HMGET', KEYS[1] .. 'id:' .. live[i], 'acquired_at_ms', 'fence')
-                        table.insert(answers, string.sub(set, #KEYS[1] + #family + 1))
-                        table.insert(answers, live[i])
-                        table.insert(answers, id[1] or '0')
-                        table.insert(answers, live[i + 1])
-                        table.insert(answers, id[2] or '0')
-                        table.insert(answers, family == 'readers:' and 'shared' or '')
-                    end
+            local function add(name, lock_id, start, expires_at, fence, mode)
+                for _, each in ipairs({ name, lock_id, start or '0', expires_at, fence or '0', mode }) do
+                    table.insert(answers, each)
+                end
+            end
+            for _, lock in ipairs(redis.call('KEYS', KEYS[1] .. 'lock:*')) do
+                local lock_id, ends, start, fence =
+                    string.match(redis.call('GET', lock), '^[-+](%S+) (%d+) (%d+) (%d+) ')
+                if ends - 1000 > over then
+                    add(string.sub(lock, #KEYS[1] + #'lock:' + 1), lock_id, start,
+                        string.format('%.0f', ends - 1000), fence, '')
+                end
+            end
+            for _, set in ipairs(redis.call('KEYS', KEYS[1] .. 'readers:*')) do
+                local name = string.sub(set, #KEYS[1] + #'readers:' + 1)
+                local live = redis.call('ZRANGEBYSCORE', set, string.format('(%.0f', over), '+inf', 'WITHSCORES')
+                for i = 1, #live, 2 do
+                    local lease = redis.call('HGET', KEYS[1] .. 'shared:' .. name, live[i]) or ''
+                    local start, fence = string.match(lease, '^(%d+) (%d+) ')
+                    add(name, live[i], start, live[i + 1], fence, 'shared')
                 end
             end
             return answers
@@ -70,7 +78,8 @@ public final class RedisStressStore implements StressStore {
             for _, key in ipairs(redis.call('KEYS', KEYS[1] .. '*')) do
                 local family = string.match(string.sub(key, #KEYS[1] + 1), '^[^:]+')
                 local left = redis.call('PTTL', key)
-                local longest = (family == 'lock' or family == 'readers') and ARGV[1] or math.max(ARGV[1], ARGV[2])
+                local is_lease = family == 'lock' or family == 'readers' or family == 'shared'
+                local longest = is_lease and ARGV[1] or math.max(ARGV[1], 2 * ARGV[2] + 1000)
                 if family ~= 'fence' and family ~= 'layout' and (left == -1 or left > tonumber(longest)) then
                     count = count + 1
                 end

@@ -44,7 +44,8 @@ final class RedisFaults {
                 end
                 if #sets > 0 then
                     local any = sets[1 + ARGV[1] % #sets]
-                    local lock_ids = redis.call('ZRANGE', any.set, 0, -1)
+                    local lock_ids = any.family == 'readers:' and redis.call('ZRANGE', any.set, 0, -1)
+                        or { string.match(redis.call('GET', any.set), '^.(%S+)') }
                     local key = string.sub(any.set, #KEYS[1] + #any.family + 1)
                     return { lock_ids[1 + ARGV[1] % #lock_ids], key, any.family }
                 end
@@ -59,6 +60,19 @@ final class RedisFaults {
     private static final RedisScript<Long> END = RedisScript.of("""
             local time = redis.call('TIME')
             local lapsed = time[1] * 1000 + math.floor(time[2] / 1000) - 1000
+            if ARGV[3] == 'lock:' then
+                local start, ends, rest = string.match(redis.call('GET', KEYS[1]) or '', '^(.%S+ )(%d+)(.*)$')
+                if not start or string.sub(start, 2, -2) ~= ARGV[1] or ends - 1000 <= lapsed then
+                    return 0
+                end
+                if ARGV[2] == 'delete' then
+                    redis.call('DEL', KEYS[1])
+                else
+                    ends = string.format('%.0f', lapsed + 1000)
+                    redis.call('SET', KEYS[1], start .. ends .. rest, 'PXAT', ends)
+                end
+                return 1
+            end
             local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
             if not ends or tonumber(ends) <= lapsed then
                 return 0
@@ -172,7 +186,7 @@ final class RedisFaults {
             }
             HistoryEvent ended = recorder.begin(Kind.ENDED, CLIENT, lease.get(1), HistoryRecorder.hash(lease.get(0)));
             String set = prefix + lease.get(2) + lease.get(1);
-            end(ended, set, lease.get(0));
+            end(ended, set, lease.get(0), lease.get(2));
         } catch (DataAccessException ex) {
             // None was found, and none was ended.
         } finally {
@@ -180,10 +194,10 @@ final class RedisFaults {
         }
     }
 
-    private void end(HistoryEvent ended, String set, String lockId) {
+    private void end(HistoryEvent ended, String key, String lockId, String family) {
         String how = random.nextBoolean() ? "delete" : "lapse";
         try {
-            if (redis.execute(END, List.of(set), lockId, how) == 1) {
+            if (redis.execute(END, List.of(key), lockId, how, family) == 1) {
                 recorder.write(ended.answered(System.nanoTime(), Outcome.OK));
             }
         } catch (DataAccessException ex) {

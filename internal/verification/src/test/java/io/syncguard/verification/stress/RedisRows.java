@@ -36,16 +36,18 @@ final class RedisRows {
             "ZRANGE",
             "ZRANGEBYSCORE",
             "ZREVRANGE",
+            "ZREVRANGEBYSCORE",
             "ZSCORE");
 
-    /** The families with rows of their own. The queue has the entries of the waiting ones again. */
+    /** The families that rows are made of. The queue has the arrivals of the entries that wait. */
     private static final Map<String, Character> TABLES =
-            Map.of("lock", 'L', "readers", 'L', "waiting_writers", 'E', "waiting_readers", 'E', "fence", 'C');
+            Map.of("lock", 'L', "readers", 'L', "queue", 'Q', "waiting", 'E', "fence", 'C');
 
-    private static final Set<String> SHARED = Set.of("readers", "waiting_readers");
+    /** The entries of readers expire this much later in their set. */
+    private static final long READERS = 4_000_000_000_000_000L;
 
-    /** A queue entry: arrival, mode, lock id, number of the waiter, channel. */
-    private static final Pattern ENTRY = Pattern.compile("(\\d+):[A-Z]+:([^:]+):.*");
+    /** The exclusive lease: lock id, end of its tolerance, start. */
+    private static final Pattern LEASE = Pattern.compile("[-+](\\S+) (\\d+) (\\d+) .*");
 
     /** A key of the server that has rows: its family and its name. */
     private record Key(String family, String name) {
@@ -62,6 +64,9 @@ final class RedisRows {
     /** The rows of each name, by their identities. */
     private final Map<String, Map<String, RowChange>> rows = new HashMap<>();
 
+    /** The last arrival of each lock id at each name. */
+    private final Map<String, Long> arrivals = new HashMap<>();
+
     private final Map<String, List<RowChange>> changes = new TreeMap<>();
     private long transaction;
     private long now;
@@ -74,13 +79,12 @@ final class RedisRows {
     void run(long micros, List<String> command) {
         switch (command.get(0)) {
             case "TIME" -> now = Math.max(now, micros / 1000);
-            case "HSET" -> readStart(command);
-            case "DEL", "SET", "ZADD", "ZREM" -> writes.add(command);
-            case "ZREMRANGEBYSCORE" -> {
-                readLapsed(command);
+            case "SET" -> {
+                readStart(command);
                 writes.add(command);
             }
-            case "PEXPIREAT" -> {}
+            case "DEL", "ZADD", "ZREM" -> writes.add(command);
+            case "PEXPIREAT", "HSET", "HDEL" -> {}
             default -> {
                 if (!READS.contains(command.get(0))) {
                     throw new IllegalStateException("A command that is not known here: " + command);
@@ -88,28 +92,36 @@ final class RedisRows {
                 if (beginsOperation(command)) {
                     end();
                 }
+                readNow(command);
             }
         }
     }
 
     /** The script's clock may be a millisecond ahead of the time at which it read the clock. */
     private void readStart(List<String> command) {
-        int at = Math.max(command.indexOf("acquired_at_ms"), command.indexOf("arrived_at_ms"));
-        if (at > 0) {
-            now = Math.max(now, number(command.get(at + 1)));
+        Matcher lease = LEASE.matcher(command.get(2));
+        if (lease.matches()) {
+            now = Math.max(now, number(lease.group(3)));
         }
     }
 
-    private void readLapsed(List<String> command) {
-        boolean isLease = keys(command).allMatch(key -> key.table() == 'L');
-        now = Math.max(now, number(command.get(3)) + (isLease ? TOLERANCE : 0));
+    /** What a script deletes because it has lapsed, it has read before, by its clock. */
+    private void readNow(List<String> command) {
+        if (!command.get(0).equals("ZRANGEBYSCORE")) {
+            return;
+        }
+        boolean isReaders = keys(command).anyMatch(key -> key.family.equals("readers"));
+        if (isReaders && command.get(2).equals("-inf")) {
+            now = Math.max(now, number(command.get(3)) + TOLERANCE);
+        } else if (!isReaders && command.get(2).equals("0")) {
+            now = Math.max(now, number(command.get(3)));
+        }
     }
 
     /** The first look of an acquire, and the look for a lease by its lock id. */
-    private static boolean beginsOperation(List<String> command) {
-        return command.get(0).equals("EXISTS") && command.size() == 5
-                || command.get(0).equals("HMGET")
-                        && command.subList(2, command.size()).equals(List.of("name", "mode", "acquired_at_ms"));
+    private boolean beginsOperation(List<String> command) {
+        return command.get(0).equals("EXISTS") && command.size() == 4
+                || command.get(0).equals("GET") && keys(command).anyMatch(key -> key.family.equals("lock"));
     }
 
     /** The script, or one of its operations, is over. */
@@ -149,33 +161,48 @@ final class RedisRows {
 
     private void write(List<String> command, Key key, Map<String, RowChange> rows) {
         switch (command.get(0)) {
-            case "SET" -> put(row(key, "", 0, 0, number(command.get(2))), rows);
-            case "ZADD" -> put(member(key, command.get(3), number(command.get(2))), rows);
-            case "ZREM" ->
-                command.subList(2, command.size()).forEach(member -> rows.remove(identity(member(key, member, 0))));
-            case "DEL" -> rows.values().removeIf(row -> isIn(key, row));
-            default -> rows.values().removeIf(row -> isIn(key, row) && row.expiresAt() <= number(command.get(3)));
+            case "SET" -> {
+                rows.values().removeIf(row -> isIn(key, row));
+                put(set(key, command.get(2)), rows);
+            }
+            case "ZADD" -> add(key, command.get(3), number(command.get(2)), rows);
+            case "ZREM" -> {
+                List<String> lockIds = command.subList(2, command.size());
+                rows.values().removeIf(row -> isIn(key, row) && lockIds.contains(row.lockId()));
+            }
+            default -> rows.values().removeIf(row -> isIn(key, row));
         }
     }
 
-    private RowChange member(Key key, String member, long expiresAt) {
-        if (key.table() == 'L') {
-            return row(key, member, 0, expiresAt, 0);
+    private static RowChange set(Key key, String value) {
+        if (key.table() == 'C') {
+            return row(key, "", false, 0, 0, number(value));
         }
-        Matcher entry = ENTRY.matcher(member);
-        if (!entry.matches()) {
-            throw new IllegalStateException("Not a queue entry: " + member);
+        Matcher lease = LEASE.matcher(value);
+        if (!lease.matches()) {
+            throw new IllegalStateException("Not a lease: " + value);
         }
-        return row(key, entry.group(2), number(entry.group(1)), expiresAt, 0);
+        return row(key, lease.group(1), false, 0, number(lease.group(2)) - TOLERANCE, 0);
     }
 
-    private static RowChange row(Key key, String lockId, long arrival, long expiresAt, long fence) {
-        return new RowChange(
-                0, 0, key.table(), "", key.name, lockId, SHARED.contains(key.family), arrival, expiresAt, fence);
+    private void add(Key key, String lockId, long score, Map<String, RowChange> rows) {
+        switch (key.table()) {
+            case 'Q' -> arrivals.put(key.name + " " + lockId, score);
+            case 'L' -> put(row(key, lockId, true, 0, score, 0), rows);
+            default -> {
+                boolean shared = score >= READERS;
+                long arrival = arrivals.getOrDefault(key.name + " " + lockId, 0L);
+                put(row(key, lockId, shared, arrival, shared ? score - READERS : score, 0), rows);
+            }
+        }
+    }
+
+    private static RowChange row(Key key, String lockId, boolean shared, long arrival, long expiresAt, long fence) {
+        return new RowChange(0, 0, key.table(), "", key.name, lockId, shared, arrival, expiresAt, fence);
     }
 
     private static boolean isIn(Key key, RowChange row) {
-        return row.table() == key.table() && row.shared() == SHARED.contains(key.family);
+        return row.table() == key.table() && (key.table() != 'L' || row.shared() == key.family.equals("readers"));
     }
 
     private static void put(RowChange row, Map<String, RowChange> rows) {
