@@ -59,6 +59,9 @@ final class RedisScriptWatch implements AutoCloseable {
     private static final Set<AclCategory> OF_DATA =
             Set.of(AclCategory.KEYSPACE, AclCategory.READ, AclCategory.WRITE, AclCategory.DANGEROUS);
 
+    /** Of each server: reading them takes a while. */
+    private static final Map<String, Map<String, CommandDetail>> DETAILS = new ConcurrentHashMap<>();
+
     private final RedisClient client;
     private final RedisCommands<String, String> server;
     private final Map<String, CommandDetail> details;
@@ -78,8 +81,10 @@ final class RedisScriptWatch implements AutoCloseable {
     RedisScriptWatch(String url) {
         client = RedisClient.create(url);
         server = client.connect().sync();
-        details = CommandDetailParser.parse(server.command()).stream()
-                .collect(Collectors.toMap(CommandDetail::getName, command -> command));
+        details = DETAILS.computeIfAbsent(
+                url,
+                any -> CommandDetailParser.parse(server.command()).stream()
+                        .collect(Collectors.toMap(CommandDetail::getName, command -> command)));
         monitor = monitor(RedisURI.create(url));
         Thread reader = new Thread(this::read, "monitor");
         reader.setDaemon(true);
