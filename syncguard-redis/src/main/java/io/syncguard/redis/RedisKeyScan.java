@@ -6,35 +6,35 @@ import io.syncguard.LockQuery;
 import java.lang.ref.SoftReference;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the keys of leases and queue entries among all keys of the server. It must not slow down locks, however many
- * callers list them and however many other keys there are: one caller scans at a time and pauses after each step, and
- * those who wait share its result. Thread-safe.
+ * Finds the keys of leases and queue entries. It must not slow down locks, however many callers list them: one caller
+ * scans at a time, and those who wait share its result. Thread-safe.
  */
 final class RedisKeyScan {
 
     static final String DOING = "listing locks";
 
-    private static final RedisScript SCAN = RedisScript.named("scan");
-
-    /** How long further pages come from the scan of the first page. */
+    /** How long further pages come from the scan of the first page, which may take a minute. */
     private static final long PAGES_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** As PostgreSQL has it. */
     private static final Comparator<String> BY_BYTES =
             Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
-    private final RedisScriptRunner scripts;
-    private final RedisShards shards;
+    private final RedisNameScan names;
+    private final Function<Set<RedisLock>, Collection<String>> keysOf;
     private final RedisPace pace;
 
     /** Its holder scans. Not a monitor, which would pin virtual threads. */
@@ -46,9 +46,10 @@ final class RedisKeyScan {
     /** Guarded by the turn. */
     private SoftReference<Scan> last = new SoftReference<>(null);
 
-    RedisKeyScan(RedisScriptRunner scripts, RedisShards shards, RedisPace pace) {
-        this.scripts = scripts;
-        this.shards = shards;
+    /** @param keysOf finds the keys of locks of which only the names are known */
+    RedisKeyScan(RedisNameScan names, Function<Set<RedisLock>, Collection<String>> keysOf, RedisPace pace) {
+        this.names = names;
+        this.keysOf = keysOf;
         this.pace = pace;
     }
 
@@ -81,52 +82,34 @@ final class RedisKeyScan {
 
     private NavigableSet<String> newScan() {
         long number = begun.incrementAndGet();
-        long began = pace.now();
         NavigableSet<String> found = new TreeSet<>(BY_BYTES);
         try {
-            shards.all().forEach(shard -> scan(shard, found));
-            last = new SoftReference<>(new Scan(number, began, found, null));
+            found.addAll(keysOf.apply(names.locks()));
+            last = new SoftReference<>(new Scan(number, pace.now(), found, null));
             return found;
         } catch (LockBackendException ex) {
             if (ex.code() != LockErrorCode.ABORTED) {
-                last = new SoftReference<>(new Scan(number, began, found, ex));
+                last = new SoftReference<>(new Scan(number, pace.now(), found, ex));
             }
             throw ex;
         }
-    }
-
-    private void scan(RedisShard shard, NavigableSet<String> found) {
-        String cursor = "0";
-        do {
-            long sent = pace.now();
-            cursor = scripts.run(
-                    new RedisRequest(DOING, SCAN, shard, List.of(shard.prefix()), List.of(cursor)),
-                    reply -> readStep(reply, found));
-            pace.rest(DOING, sent);
-        } while (!cursor.equals("0"));
-    }
-
-    private static String readStep(RedisReply reply, NavigableSet<String> found) {
-        for (int i = 1; i < reply.size(); i++) {
-            found.add(reply.text(i));
-        }
-        return reply.text(0);
     }
 
     /**
      * A scan that has ended.
      *
      * @param number grows with each scan
+     * @param ended when it did
      * @param failure of the server, which those who waited for it share, too
      */
     private record Scan(
             long number,
-            long began,
+            long ended,
             NavigableSet<String> keys,
             @Nullable LockBackendException failure) {
 
         boolean isRecent(long now) {
-            return failure == null && now - began < PAGES_NANOS;
+            return failure == null && now - ended < PAGES_NANOS;
         }
 
         NavigableSet<String> result() {

@@ -4,9 +4,15 @@ import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Lists locks. No index has them: an index would make each grant slower. So a {@link RedisKeyScan} passes all keys of
@@ -30,46 +36,74 @@ final class RedisList {
         this.requests = requests;
         this.locks = locks;
         this.pace = pace;
-        this.scan = new RedisKeyScan(scripts, shards, pace);
+        this.scan = new RedisKeyScan(new RedisNameScan(scripts, shards, pace), this::keysOf, pace);
     }
 
     LockPage list(LockQuery query) {
         List<String> candidates = scan.keys(query);
         List<LockStatus> found = new ArrayList<>();
-        // One more than asked for shows whether there is another page.
-        for (int from = 0; from < candidates.size() && found.size() <= query.limit(); from += CHUNK) {
-            long sent = pace.now();
-            found.addAll(statuses(candidates.subList(from, Math.min(from + CHUNK, candidates.size()))));
-            pace.rest(RedisKeyScan.DOING, sent);
-        }
+        inChunks(candidates, chunk -> {
+            found.addAll(statuses(chunk.stream().map(locks::of).toList()));
+            // One more than asked for shows whether there is another page.
+            return found.size() <= query.limit();
+        });
         return LockPage.of(found, query.limit());
     }
 
     Optional<LockStatus> status(String key) {
-        return statuses(List.of(key)).stream().findFirst();
+        return statuses(List.of(locks.of(key))).stream().findFirst();
+    }
+
+    /** The keys of locks of which only the names are known. A name that may be a hash needs a lease or entry. */
+    private Collection<String> keysOf(Set<RedisLock> named) {
+        Map<Boolean, List<RedisLock>> byHash =
+                named.stream().collect(Collectors.partitioningBy(lock -> locks.mayBeHash(lock.name())));
+        List<String> found = new ArrayList<>();
+        byHash.get(false).forEach(lock -> found.add(lock.key()));
+        inChunks(byHash.get(true), chunk -> {
+            ask(chunk, 1, (lock, reply) -> RedisReplyReader.readKey(reply, lock.name()))
+                    .forEach(key -> key.ifPresent(found::add));
+            return true;
+        });
+        return found;
     }
 
     /** Without those that nobody holds or waits for any more. */
-    private List<LockStatus> statuses(List<String> asked) {
-        List<RedisRequest> questions = asked.stream().map(this::statusOf).toList();
+    private List<LockStatus> statuses(List<RedisLock> asked) {
+        return ask(asked, LockStatus.MAX_QUEUE, (lock, reply) -> RedisReplyReader.readStatus(reply, lock.key()))
+                .stream()
+                .filter(status -> !status.holders().isEmpty() || status.waiters() > 0)
+                .toList();
+    }
+
+    private <T> List<T> ask(List<RedisLock> asked, int entries, BiFunction<RedisLock, RedisReply, T> reader) {
+        List<RedisRequest> questions =
+                asked.stream().map(lock -> statusOf(lock, entries)).toList();
         List<Supplier<RedisReply>> replies = scripts.start(questions, scripts.limit());
-        List<LockStatus> found = new ArrayList<>();
+        List<T> found = new ArrayList<>();
         for (int i = 0; i < questions.size(); i++) {
-            String key = asked.get(i);
-            LockStatus status = RedisScriptRunner.read(
-                    questions.get(i), replies.get(i).get(), reply -> RedisReplyReader.readStatus(reply, key));
-            if (!status.holders().isEmpty() || status.waiters() > 0) {
-                found.add(status);
-            }
+            RedisLock lock = asked.get(i);
+            found.add(
+                    RedisScriptRunner.read(questions.get(i), replies.get(i).get(), reply -> reader.apply(lock, reply)));
         }
         return found;
     }
 
-    private RedisRequest statusOf(String key) {
+    private RedisRequest statusOf(RedisLock lock, int entries) {
         return requests.ofLock(
-                "looking at the holders and waiters of lock '" + key + "'",
+                "looking at the holders and waiters of lock '" + lock.key() + "'",
                 STATUS,
-                locks.of(key),
-                Integer.toString(LockStatus.MAX_QUEUE));
+                lock,
+                Integer.toString(entries));
+    }
+
+    /** @param step answers whether to go on */
+    private <T> void inChunks(List<T> all, Predicate<List<T>> step) {
+        boolean goOn = true;
+        for (int from = 0; goOn && from < all.size(); from += CHUNK) {
+            long sent = pace.now();
+            goOn = step.test(all.subList(from, Math.min(from + CHUNK, all.size())));
+            pace.rest(RedisKeyScan.DOING, pace.now() - sent);
+        }
     }
 }

@@ -1,10 +1,14 @@
 package io.syncguard.redis;
 
 import io.syncguard.spi.KeyedLockId;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the shards and the names of locks. */
 final class RedisLocks {
+
+    /** 16 bytes in base64url. */
+    private static final Pattern HASH = Pattern.compile("[A-Za-z0-9_-]{22}");
 
     private final RedisKeySpace keys;
     private final RedisShards shards;
@@ -17,6 +21,11 @@ final class RedisLocks {
     RedisLock of(String key) {
         String name = keys.name(key);
         return new RedisLock(key, name, shards.ofName(name));
+    }
+
+    /** Whether a name may be the hash of a key. It may be the key as well. */
+    boolean mayBeHash(String name) {
+        return HASH.matcher(name).matches();
     }
 
     /** The lock of a lock id; {@code null} if its key is not known, or if the key is not that of the lock id. */

@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,6 +119,16 @@ final class RedisReplyReader {
                         .map(RedisReplyReader::readWaiter)
                         .toList(),
                 (int) reply.number(1));
+    }
+
+    /** The key of a lock with this name, from a status; nothing if the lock is free. */
+    static Optional<String> readKey(RedisReply status, String name) {
+        List<RedisReply> lists = new RedisReply(status.items().subList(2, 4)).replies();
+        return Stream.concat(
+                        lists.get(0).replies().stream().map(lease -> lease.text(5)),
+                        lists.get(1).replies().stream().map(entry -> entry.text(1)))
+                .map(label -> RedisLock.key(label, name))
+                .findFirst();
     }
 
     private static LockStatus.Waiter readWaiter(RedisReply entry) {

@@ -9,6 +9,7 @@ import io.lettuce.core.cluster.SlotHash;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockQuery;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
@@ -74,6 +75,8 @@ class RedisClusterChangesTests {
 
         assertUnavailable("TRYAGAIN", () -> backend.acquire(request));
         assertUnavailable("TRYAGAIN", () -> backend.isLocked("order:42"));
+        // A scan of one of both nodes would not find all keys.
+        assertUnavailable("ASK", () -> backend.list(LockQuery.all()));
         moveKeys();
         assertUnavailable("TRYAGAIN", () -> backend.acquire(request));
 
@@ -88,6 +91,20 @@ class RedisClusterChangesTests {
         endMove();
 
         assertHeldAndNextFence();
+    }
+
+    @Test
+    void a_list_is_unavailable_until_the_driver_knows_where_a_slot_has_moved() {
+        assertThat(backend.list(LockQuery.all()).locks()).hasSize(1);
+        beginToMove();
+        moveKeys();
+        endMove();
+
+        // Never an empty list.
+        eventually().ignoreExceptionsInstanceOf(LockBackendException.class).until(() -> {
+            assertThat(backend.list(LockQuery.all()).locks()).hasSize(1);
+            return true;
+        });
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.leader.LeadershipContract;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * Keys in four shards, on three masters. The test classes share the cluster until the last test of this JVM. The whole
  * contract follows, on this store.
  */
-class RedisClusterStore implements ContractStoreProvider, BeforeAllCallback {
+class RedisClusterStore implements ContractStoreProvider, BeforeAllCallback, AfterEachCallback {
 
     private final RedisBatching batching;
     private RedisContractStore store;
@@ -48,6 +49,11 @@ class RedisClusterStore implements ContractStoreProvider, BeforeAllCallback {
     @Override
     public ContractStore emptied() {
         return store.emptied();
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        store.afterEach(context);
     }
 }
 

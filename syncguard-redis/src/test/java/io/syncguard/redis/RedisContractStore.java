@@ -2,8 +2,6 @@ package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.core.ContractStore;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
@@ -16,15 +14,17 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * Keys of its own on the real server, under another prefix each time, until the tests of the class end. The backends
- * have the rights of the manual for this prefix, and no others. Queue entries live long enough for a slow machine.
+ * have the rights of the manual for this prefix, and no others. Their scripts touch the keys that they declare, and no
+ * others: else the test fails. Queue entries live long enough for a slow machine.
  */
-class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
+class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
@@ -36,7 +36,7 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     private final String user = "limited_" + ProcessHandle.current().pid() + "_" + STORES.incrementAndGet();
     private final LettuceConnectionFactory connections;
     private final LettuceConnectionFactory limited;
-    private final List<RedisCommands<String, String>> servers;
+    private final List<RedisScriptWatch> servers;
     private final Runnable stopServer;
     private final StringRedisTemplate redis;
     private final int shards;
@@ -53,40 +53,36 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     }
 
     RedisContractStore(RedisBatching batching, FenceSource fences) {
-        this(RedisClient.create(RedisServer.url()), batching, fences);
+        this(
+                () -> RedisServer.connections(RedisServer.url()),
+                List.of(RedisServer.url()),
+                () -> {},
+                1,
+                batching,
+                fences);
     }
 
     /** A store on this cluster, which ends with it. */
     RedisContractStore(OwnRedisCluster cluster, int shards, RedisBatching batching) {
         this(
                 cluster::connections,
-                cluster.nodes().stream().map(OwnRedis::commands).toList(),
+                cluster.nodes().stream().map(OwnRedis::url).toList(),
                 cluster::close,
                 shards,
                 batching,
                 FenceSource.CLOCK);
     }
 
-    private RedisContractStore(RedisClient administrator, RedisBatching batching, FenceSource fences) {
-        this(
-                () -> RedisServer.connections(RedisServer.url()),
-                List.of(administrator.connect().sync()),
-                administrator::shutdown,
-                1,
-                batching,
-                fences);
-    }
-
     private RedisContractStore(
             Supplier<LettuceConnectionFactory> connections,
-            List<RedisCommands<String, String>> servers,
+            List<String> urls,
             Runnable stopServer,
             int shards,
             RedisBatching batching,
             FenceSource fences) {
         this.connections = connections.get();
         this.limited = RedisRights.as(user, connections.get());
-        this.servers = servers;
+        this.servers = urls.stream().map(RedisScriptWatch::new).toList();
         this.stopServer = stopServer;
         this.shards = shards;
         this.batching = batching;
@@ -108,7 +104,10 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
         List<String> ofPrefix = rights.stream()
                 .map(right -> right.replace("{syncguard", prefix))
                 .toList();
-        servers.forEach(server -> RedisRights.allow(server, user, ofPrefix));
+        servers.forEach(server -> {
+            server.watch(settings.keyPrefix());
+            RedisRights.allow(server.commands(), user, ofPrefix);
+        });
         return this;
     }
 
@@ -212,6 +211,14 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     }
 
     @Override
+    public void afterEach(ExtensionContext context) {
+        assertThat(servers)
+                .as("commands in scripts, with keys that the scripts have not declared")
+                .flatExtracting(RedisScriptWatch::undeclared)
+                .isEmpty();
+    }
+
+    @Override
     public void afterAll(ExtensionContext context) {
         close();
     }
@@ -219,7 +226,10 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     @Override
     public void close() {
         connections.destroy();
-        servers.forEach(server -> server.aclDeluser(user));
+        servers.forEach(server -> {
+            server.commands().aclDeluser(user);
+            server.close();
+        });
         stopServer.run();
     }
 

@@ -7,6 +7,8 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
@@ -29,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("verification")
 class RedisListLoadTests {
 
-    private static final int OTHER_KEYS = 300_000;
+    private static final int OTHER_KEYS = 100_000;
 
     private static final int READERS = 16;
 
@@ -82,6 +84,37 @@ class RedisListLoadTests {
 
         // The first reader scans, and the second one for all who asked while it did.
         assertThat(scans() - before - one).isLessThan(5 * one / 2);
+    }
+
+    @Test
+    void steps_are_small() {
+        long before = scans();
+        keys();
+
+        assertThat(scans() - before).isGreaterThan(OTHER_KEYS / 1000);
+    }
+
+    @Test
+    void many_shards_of_a_server_need_no_more_steps_than_one() {
+        try (LockBackend sharded = new RedisLockBackend(
+                RedisServer.connections(redis.url()),
+                new RedisSettings(
+                        "{sharded}:",
+                        Duration.ofSeconds(5),
+                        RedisSettings.WAITER_TTL,
+                        16,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(FenceSource.CLOCK)))) {
+            for (int i = 0; i < 50; i++) {
+                String key = "order:" + i;
+                sharded.acquire(AcquireRequests.exclusive(
+                        key, sharded.lockIdFor(key, "A".repeat(20) + (10 + i)), Duration.ofMinutes(10), "test"));
+            }
+            long before = scans();
+            assertThat(sharded.list(LockQuery.all()).locks()).hasSize(50);
+
+            assertThat(scans() - before).isLessThan(OTHER_KEYS / 400);
+        }
     }
 
     @Test

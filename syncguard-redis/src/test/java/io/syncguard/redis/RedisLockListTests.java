@@ -2,6 +2,7 @@ package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
@@ -29,7 +30,7 @@ class RedisLockListTests extends LockListContract {
     @RegisterExtension
     private static final RedisContractStore store = new RedisContractStore();
 
-    /** Redis passes 5000 of them in a step. */
+    /** Redis passes 500 of them in a step. */
     @Test
     void locks_are_found_among_many_other_keys() {
         Map<String, String> others = IntStream.range(0, 11_000)
@@ -76,6 +77,24 @@ class RedisLockListTests extends LockListContract {
                 .mapToObj(i -> backend().status(key))
                 .flatMap(Optional::stream)
                 .anyMatch(lock -> lock.holders().get(0).expiresAt().isBefore(lock.at()));
+    }
+
+    /** The name of a long key is its hash, which a short key may look like. */
+    @ParameterizedTest
+    @ValueSource(strings = {"EXCLUSIVE", "SHARED", "WAITING"})
+    void a_key_whose_name_is_or_looks_like_a_hash_is_listed_as_it_is(String how) {
+        List<String> keys = List.of("-".repeat(22), "k".repeat(LockLimits.MAX_KEY_BYTES), "z".repeat(22));
+        try (LockBackend another = backendWith(RedisServer.newPrefix() + "p".repeat(500) + ":")) {
+            for (String key : keys) {
+                granted(another, request(key, how.equals("SHARED") ? LockMode.SHARED : LockMode.EXCLUSIVE, TTL));
+                if (how.equals("WAITING")) {
+                    queued(another, waiting(request(key, LockMode.EXCLUSIVE, TTL)));
+                    another.forceRelease(key);
+                }
+            }
+
+            assertThat(keys(another)).containsExactlyElementsOf(keys);
+        }
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.syncguard.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.syncguard.core.StoppedStore;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -22,7 +24,8 @@ import org.springframework.data.redis.core.script.RedisScript;
 
 /**
  * Keys of its own on the real server, and a backend whose scripts read the time from one of them. That time is days
- * ahead of the server's clock, so that no key ever expires before the test has time pass.
+ * ahead of the server's clock, so that no key ever expires before the test has time pass. Apart from that key, its
+ * scripts touch the keys that they declare, and no others.
  */
 public final class RedisStoppedStore implements StoppedStore {
 
@@ -87,6 +90,7 @@ public final class RedisStoppedStore implements StoppedStore {
 
     private final String prefix = RedisServer.newPrefix() + ":";
     private final LettuceConnectionFactory connections = RedisServer.connections(RedisServer.url());
+    private final RedisScriptWatch watch = new RedisScriptWatch(RedisServer.url());
     private final StringRedisTemplate redis;
     private final StoppedScripts stopped = new StoppedScripts(STOPPED_CLOCK.replace("CLOCK", prefix + "clock"));
     private final FenceSource fences;
@@ -95,6 +99,7 @@ public final class RedisStoppedStore implements StoppedStore {
         this.fences = fences;
         connections.afterPropertiesSet();
         redis = new StringRedisTemplate(connections);
+        watch.watch(prefix);
         redis.opsForValue()
                 .set(
                         prefix + "clock",
@@ -129,7 +134,17 @@ public final class RedisStoppedStore implements StoppedStore {
 
     @Override
     public void moveClock(Duration by) {
+        requireDeclaredKeys();
         redis.execute(MOVE, List.of(prefix), String.valueOf(by.toMillis()));
+        // It does what a server does by itself.
+        watch.undeclared();
+    }
+
+    private void requireDeclaredKeys() {
+        assertThat(watch.undeclared())
+                .as("commands in scripts, with keys that the scripts have not declared")
+                .filteredOn(command -> !command.equals("GET " + prefix + "clock"))
+                .isEmpty();
     }
 
     @Override
@@ -150,7 +165,11 @@ public final class RedisStoppedStore implements StoppedStore {
 
     @Override
     public void close() {
-        connections.destroy();
+        try (watch) {
+            requireDeclaredKeys();
+        } finally {
+            connections.destroy();
+        }
     }
 
     /** Loads the backend's classes a second time, with scripts that read the other clock. */

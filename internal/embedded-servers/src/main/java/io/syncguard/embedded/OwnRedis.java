@@ -1,5 +1,6 @@
 package io.syncguard.embedded;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -7,28 +8,36 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolVersion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.util.FileSystemUtils;
 import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
  * A separate embedded Redis for a test that would disturb others on the shared one. It can be stopped, and started
  * again on the same port. By default it writes nothing to the disk, so it is empty after a restart. The environment
- * variable {@value #BINARY} names the executable of another server or version that is started instead.
+ * variable {@value #BINARY} names the executable of another server or version that is started instead, and {@value
+ * #PROTOCOL} the protocol of its clients: {@code RESP2} or {@code RESP3}.
  */
 public final class OwnRedis implements AutoCloseable {
 
     private static final String BINARY = "SYNCGUARD_TEST_REDIS_BINARY";
 
+    private static final String PROTOCOL = "SYNCGUARD_TEST_REDIS_PROTOCOL";
+
     private final int port = freePort();
     private final @Nullable Path binary;
+    private final Path files = newDirectory();
     private final List<String> settings;
     private RedisServer server;
     private @Nullable RedisClient client;
@@ -36,7 +45,7 @@ public final class OwnRedis implements AutoCloseable {
 
     /** @param settings lines of its configuration file */
     public OwnRedis(String... settings) {
-        this(System.getenv(BINARY) == null ? null : Path.of(System.getenv(BINARY)), settings);
+        this(isOfAnotherBinary() ? Path.of(System.getenv(BINARY)) : null, settings);
     }
 
     /** @param binary the executable; {@code null} is the embedded one */
@@ -44,6 +53,21 @@ public final class OwnRedis implements AutoCloseable {
         this.binary = binary;
         this.settings = List.of(settings);
         start();
+    }
+
+    /** Whether another executable is started than the embedded one. */
+    public static boolean isOfAnotherBinary() {
+        return System.getenv(BINARY) != null;
+    }
+
+    /** What an application says to its driver; the protocol, if one is chosen. */
+    public static LettuceClientConfiguration clientConfiguration() {
+        String protocol = System.getenv(PROTOCOL);
+        return LettuceClientConfiguration.builder()
+                .clientOptions(ClientOptions.builder()
+                        .protocolVersion(protocol == null ? null : ProtocolVersion.valueOf(protocol))
+                        .build())
+                .build();
     }
 
     public int port() {
@@ -136,10 +160,12 @@ public final class OwnRedis implements AutoCloseable {
                 .port(port)
                 .setting("save \"\"")
                 .setting("appendonly no");
-        settings.forEach(builder::setting);
+        // Else it is that of the executable, and a server would read what another version has left.
+        builder.setting("dir \"" + files.toString().replace('\\', '/') + "\"");
         if (binary != null) {
             builder.executableProvider(binary::toFile);
         }
+        settings.forEach(builder::setting);
         try {
             server = builder.build();
             server.start();
@@ -162,6 +188,19 @@ public final class OwnRedis implements AutoCloseable {
             client.shutdown();
         }
         stop();
+        try {
+            FileSystemUtils.deleteRecursively(files);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static Path newDirectory() {
+        try {
+            return Files.createTempDirectory("syncguard-own-redis-");
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     /** A port whose neighbour ten thousand above is free, too: there the nodes of a cluster talk to each other. */

@@ -72,8 +72,10 @@ public final class OwnRedisCluster implements AutoCloseable {
 
     /** The connection factory of an application that uses this cluster. Not started. */
     public LettuceConnectionFactory connections() {
-        return new LettuceConnectionFactory(new RedisClusterConfiguration(
-                nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList()));
+        return new LettuceConnectionFactory(
+                new RedisClusterConfiguration(
+                        nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList()),
+                OwnRedis.clientConfiguration());
     }
 
     @Override

@@ -61,7 +61,8 @@ public final class OwnSentinel implements AutoCloseable {
     /** The connection factory of an application that asks this sentinel for the master. Not started. */
     public LettuceConnectionFactory connections() {
         return new LettuceConnectionFactory(
-                new RedisSentinelConfiguration().master(MASTER).sentinel("127.0.0.1", port));
+                new RedisSentinelConfiguration().master(MASTER).sentinel("127.0.0.1", port),
+                OwnRedis.clientConfiguration());
     }
 
     /** The port of the current master. */

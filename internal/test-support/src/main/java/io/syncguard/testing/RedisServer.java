@@ -9,7 +9,7 @@ import org.testcontainers.containers.GenericContainer;
 
 /**
  * The one real Redis of a test run: the server of the environment variable {@value #URL} where it is set, else a
- * container where a Docker engine answers, else an embedded server.
+ * container where a Docker engine answers and no other executable is set, else an embedded server.
  */
 public final class RedisServer {
 
@@ -30,7 +30,8 @@ public final class RedisServer {
     /** The connection factory of an application that uses this server. Not started. */
     public static LettuceConnectionFactory connections(String url) {
         return new LettuceConnectionFactory(
-                (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
+                (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url),
+                OwnRedis.clientConfiguration());
     }
 
     /** A prefix under which there are no keys. */
@@ -43,7 +44,9 @@ public final class RedisServer {
         if (configured != null) {
             return configured;
         }
-        return DockerClientFactory.instance().isDockerAvailable() ? startContainer() : startEmbedded();
+        return OwnRedis.isOfAnotherBinary() || !DockerClientFactory.instance().isDockerAvailable()
+                ? startEmbedded()
+                : startContainer();
     }
 
     private static String startContainer() {

@@ -1,0 +1,123 @@
+package io.syncguard.benchmarks;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockMode;
+import io.syncguard.LockQuery;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.redis.RedisSettings;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.KeyedLockId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * What a list of all locks costs those who lock, on a Redis with many other keys: pairs of acquire and release per
+ * second while another process lists all the time, and while nobody does, in interleaved rounds.
+ *
+ * <p>Arguments: other keys (3000000), rounds (9), seconds per measurement (4).
+ */
+public final class ListCosts {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+
+    private static final AtomicLong LOCK_IDS = new AtomicLong();
+
+    private ListCosts() {}
+
+    /** Runs it and prints the results. */
+    public static void main(String[] args) throws Exception {
+        String others = args.length > 0 ? args[0] : "3000000";
+        int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 9;
+        Duration duration = Duration.ofSeconds(args.length > 2 ? Integer.parseInt(args[2]) : 4);
+        try (OwnRedis redis = new OwnRedis();
+                RedisLockBackend callers = open(redis);
+                RedisLockBackend lister = open(redis)) {
+            redis.commands()
+                    .dispatch(
+                            CommandType.DEBUG,
+                            new StatusOutput<>(StringCodec.UTF8),
+                            new CommandArgs<>(StringCodec.UTF8).add("POPULATE").add(others));
+            for (int threads : new int[] {1, 16}) {
+                compare(callers, lister, threads, rounds, duration);
+            }
+        }
+    }
+
+    private static void compare(
+            RedisLockBackend callers, RedisLockBackend lister, int threads, int rounds, Duration duration)
+            throws Exception {
+        List<Double> alone = new ArrayList<>();
+        List<Double> beside = new ArrayList<>();
+        List<Double> ratios = new ArrayList<>();
+        for (int round = 0; round <= rounds; round++) {
+            double with = 0;
+            double without = 0;
+            for (int half = 0; half < 2; half++) {
+                if (half == round % 2) {
+                    with = besideAList(callers, lister, threads, duration);
+                } else {
+                    without = alone(callers, threads, duration);
+                }
+            }
+            if (round > 0) { // The first one only warms up.
+                beside.add(with);
+                alone.add(without);
+                ratios.add(with / without);
+            }
+        }
+        System.out.println(threads + " thread(s)");
+        System.out.println(Bench.line("  pairs/s beside a list", beside));
+        System.out.println(Bench.line("  pairs/s alone", alone));
+        System.out.println(Bench.line("  ratio", ratios));
+    }
+
+    private static double besideAList(RedisLockBackend callers, RedisLockBackend lister, int threads, Duration duration)
+            throws Exception {
+        Thread thread = new Thread(() -> listUntilInterrupted(lister), "lister");
+        thread.start();
+        try {
+            return alone(callers, threads, duration);
+        } finally {
+            thread.interrupt();
+            thread.join();
+        }
+    }
+
+    private static void listUntilInterrupted(RedisLockBackend lister) {
+        try {
+            while (!Thread.currentThread().isInterrupted()) {
+                lister.list(LockQuery.all());
+            }
+        } catch (LockBackendException ex) {
+            if (ex.code() != LockErrorCode.ABORTED) {
+                throw ex;
+            }
+        }
+    }
+
+    private static double alone(RedisLockBackend callers, int threads, Duration duration) throws Exception {
+        return Bench.perSecond(threads, duration, (thread, count) -> pair(callers, "key-" + thread + "-" + count));
+    }
+
+    private static void pair(RedisLockBackend backend, String key) {
+        String lockId = backend.lockIdFor(key, String.format("%022d", LOCK_IDS.incrementAndGet()));
+        backend.acquire(new AcquireRequest(key, LockMode.EXCLUSIVE, lockId, TTL, "benchmark", false, false, null));
+        backend.release(new KeyedLockId(key, lockId));
+    }
+
+    private static RedisLockBackend open(OwnRedis redis) {
+        return new RedisLockBackend(
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", redis.port())),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL));
+    }
+}

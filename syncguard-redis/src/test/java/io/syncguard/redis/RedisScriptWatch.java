@@ -1,0 +1,255 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.AclCategory;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.models.command.CommandDetail;
+import io.lettuce.core.models.command.CommandDetailParser;
+import io.lettuce.core.output.KeyListOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Sees by {@code MONITOR} all scripts that run on a server for some prefixes, with their commands, and finds the keys
+ * that a command touches and its script has not declared: other servers refuse them. A server runs one script at a
+ * time, so the commands after the line of a script are its own, however many connections there are. The server says
+ * where a command has its keys.
+ */
+final class RedisScriptWatch implements AutoCloseable {
+
+    /** As the server sends them, a byte for a character. */
+    private static final Charset BYTES = StandardCharsets.ISO_8859_1;
+
+    private static final Pattern LINE = Pattern.compile("\\+\\S+ \\[\\d+ (.+?)] (\".*)");
+
+    private static final Pattern WORD = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*+)\"");
+
+    private static final Pattern ESCAPE = Pattern.compile("\\\\(?:x(..)|(.))");
+
+    private static final Map<String, String> CONTROLS = Map.of("n", "\n", "r", "\r", "t", "\t", "a", "\007", "b", "\b");
+
+    private static final Set<AclCategory> OF_DATA =
+            Set.of(AclCategory.KEYSPACE, AclCategory.READ, AclCategory.WRITE, AclCategory.DANGEROUS);
+
+    /** Of each server: reading them takes a while. */
+    private static final Map<String, Map<String, CommandDetail>> DETAILS = new ConcurrentHashMap<>();
+
+    private final RedisClient client;
+    private final RedisCommands<String, String> server;
+    private final Map<String, CommandDetail> details;
+
+    /** The commands that were asked for and have no keys. */
+    private final Set<String> withoutKeys = new LinkedHashSet<>();
+
+    private final Socket monitor;
+    private final CompletableFuture<Void> begun = new CompletableFuture<>();
+    private final Map<String, CompletableFuture<Void>> marks = new ConcurrentHashMap<>();
+    private final Set<String> prefixes = ConcurrentHashMap.newKeySet();
+
+    /** Each as lines: that of the script, then those of its commands. */
+    private final Queue<List<String>> scripts = new ConcurrentLinkedQueue<>();
+
+    /** @param url of an administrator */
+    RedisScriptWatch(String url) {
+        client = RedisClient.create(url);
+        server = client.connect().sync();
+        details = DETAILS.computeIfAbsent(
+                url,
+                any -> CommandDetailParser.parse(server.command()).stream()
+                        .collect(Collectors.toMap(CommandDetail::getName, command -> command)));
+        monitor = monitor(RedisURI.create(url));
+        Thread reader = new Thread(this::read, "monitor");
+        reader.setDaemon(true);
+        reader.start();
+        await(begun);
+    }
+
+    /** Commands of the administrator. */
+    RedisCommands<String, String> commands() {
+        return server;
+    }
+
+    /** Watches the scripts of a prefix from now on. */
+    void watch(String prefix) {
+        String tag = prefix.substring(0, prefix.indexOf('}'));
+        prefixes.add(tag + "}");
+        // Of its shards.
+        prefixes.add(tag + "#");
+    }
+
+    /** The commands that have touched keys without a declaration since the last call, with these keys. */
+    Set<String> undeclared() {
+        String mark = UUID.randomUUID().toString();
+        CompletableFuture<Void> seen = new CompletableFuture<>();
+        marks.put(mark, seen);
+        server.echo(mark);
+        await(seen);
+        Set<String> found = new LinkedHashSet<>();
+        for (List<String> script = scripts.poll(); script != null; script = scripts.poll()) {
+            Set<String> declared = new LinkedHashSet<>(declared(words(script.get(0))));
+            script.stream()
+                    .skip(1)
+                    .map(RedisScriptWatch::words)
+                    .forEach(command -> keys(command).stream()
+                            .filter(key -> !declared.contains(key))
+                            .forEach(key -> found.add(name(command).toUpperCase(Locale.ROOT) + " " + key)));
+        }
+        return found;
+    }
+
+    @Override
+    public void close() {
+        try (monitor) {
+            client.shutdown();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static Socket monitor(RedisURI uri) {
+        try {
+            Socket socket = new Socket(uri.getHost(), uri.getPort());
+            RedisCredentials login =
+                    uri.getCredentialsProvider().resolveCredentials().block();
+            String auth = login == null || !login.hasPassword()
+                    ? ""
+                    : "AUTH " + (login.hasUsername() ? login.getUsername() + " " : "") + new String(login.getPassword())
+                            + "\r\n";
+            socket.getOutputStream().write((auth + "MONITOR\r\n").getBytes(StandardCharsets.UTF_8));
+            return socket;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private void read() {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(monitor.getInputStream(), BYTES))) {
+            List<String> script = new ArrayList<>();
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                Matcher parts = LINE.matcher(line);
+                if (parts.matches()) {
+                    if (!parts.group(1).equals("lua")) {
+                        ended(script);
+                        script = new ArrayList<>();
+                    }
+                    script.add(parts.group(2));
+                    marks.keySet().stream()
+                            .filter(line::contains)
+                            .forEach(mark -> marks.get(mark).complete(null));
+                } else if (line.startsWith("-")) {
+                    throw new IOException(line);
+                } else {
+                    begun.complete(null);
+                }
+            }
+            throw new IOException("The server has closed the connection");
+        } catch (IOException | RuntimeException ex) {
+            begun.completeExceptionally(ex);
+            marks.values().forEach(mark -> mark.completeExceptionally(ex));
+        }
+    }
+
+    private void ended(List<String> script) {
+        if (script.size() > 1
+                && script.stream().anyMatch(line -> prefixes.stream().anyMatch(line::contains))) {
+            scripts.add(script);
+        }
+    }
+
+    /** Both for scripts and for functions, the number of the keys is the second argument. */
+    private static List<String> declared(List<String> script) {
+        return script.subList(3, 3 + Integer.parseInt(script.get(2)));
+    }
+
+    private List<String> keys(List<String> command) {
+        CommandDetail detail = details.get(name(command));
+        int first = detail.getFirstKeyPosition();
+        if (detail.getFlags().contains(CommandDetail.Flag.MOVABLEKEYS)) {
+            return askForKeys(command);
+        }
+        if (first > 0) {
+            int last = detail.getLastKeyPosition();
+            List<String> keys = new ArrayList<>();
+            for (int i = first; i <= (last < 0 ? command.size() + last : last); i += detail.getKeyStepCount()) {
+                keys.add(command.get(i));
+            }
+            return keys;
+        }
+        if (!Collections.disjoint(detail.getAclCategories(), OF_DATA)) {
+            return List.of("(any key)");
+        }
+        // A command may have sub-commands with keys.
+        String subCommand = name(command) + (detail.getArity() == -2 ? " " + command.get(1) : "");
+        if (withoutKeys.contains(subCommand)) {
+            return List.of();
+        }
+        List<String> keys = askForKeys(command);
+        if (keys.isEmpty()) {
+            withoutKeys.add(subCommand);
+        }
+        return keys;
+    }
+
+    private List<String> askForKeys(List<String> command) {
+        CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8).add("GETKEYS");
+        command.forEach(word -> arguments.add(word.getBytes(BYTES)));
+        try {
+            return server.dispatch(CommandType.COMMAND, new KeyListOutput<>(new StringCodec(BYTES)), arguments);
+        } catch (RedisCommandExecutionException ex) {
+            if (String.valueOf(ex.getMessage()).contains("no key arguments")) {
+                return List.of();
+            }
+            throw ex;
+        }
+    }
+
+    private static String name(List<String> command) {
+        return command.get(0).toLowerCase(Locale.ROOT);
+    }
+
+    private static List<String> words(String line) {
+        return WORD.matcher(line)
+                .results()
+                .map(word -> ESCAPE.matcher(word.group(1)).replaceAll(RedisScriptWatch::unescaped))
+                .toList();
+    }
+
+    private static String unescaped(MatchResult escape) {
+        String character = escape.group(1) == null
+                ? CONTROLS.getOrDefault(escape.group(2), escape.group(2))
+                : String.valueOf((char) Integer.parseInt(escape.group(1), 16));
+        return Matcher.quoteReplacement(character);
+    }
+
+    private static void await(CompletableFuture<Void> event) {
+        event.orTimeout(30, TimeUnit.SECONDS).join();
+    }
+}
