@@ -50,6 +50,9 @@ final class BackgroundReleaser implements AutoCloseable {
     private final ServerTurns turns;
     private final Alarm alarm;
 
+    /** Set before the remaining releases are looked at, so that none is missed. */
+    private volatile boolean flushed;
+
     BackgroundReleaser(LockBackend backend, WaiterRegistry waiters, Time time) {
         this.backend = backend;
         this.waiters = waiters;
@@ -106,9 +109,17 @@ final class BackgroundReleaser implements AutoCloseable {
      * away. A body that stops its own engine is interrupted by its loss.
      */
     void flush() {
+        flushed = true;
         long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
         Shielded.uninterrupted(() -> sendAll(pending.values(), deadline));
         pending.values().forEach(each -> Shielded.uninterrupted(() -> sendAll(List.of(each), deadline)));
+    }
+
+    /** Does so after the engine has, for what was added since. Until then the caller need not wait for them. */
+    void flushAgain() {
+        if (flushed) {
+            flush();
+        }
     }
 
     @Override

@@ -137,8 +137,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
             return acquisitions.run(() -> handles.handOut(acquirer.acquireTogether(together)));
         } finally {
             if (!grantsLocks) {
-                // The engine may have sent the releases of the background for the last time.
-                backgroundReleaser.flush();
+                backgroundReleaser.flushAgain();
             }
         }
     }

@@ -17,6 +17,7 @@ import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -167,6 +168,28 @@ class KeysTogetherTests {
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
 
         assertThat(locked("a", "b", "d")).isEmpty();
+    }
+
+    /** A slow server would hold the caller up beyond its wait time. */
+    @Test
+    void a_caller_that_fails_while_the_engine_stops_leaves_its_releases_to_the_engine() throws Exception {
+        List<Thread> releasing = new CopyOnWriteArrayList<>();
+        List<FutureTask<?>> stop = new CopyOnWriteArrayList<>();
+        fixture.backend.onReleases = lockIds -> releasing.add(Thread.currentThread());
+        fixture.backend.afterAcquire = () -> {
+            stop.add(inAnotherThread(() -> {
+                locks.stop();
+                return null;
+            }));
+            eventually().until(() -> !locks.grantsLocks());
+            throw InterceptedBackend.failure(LockErrorCode.NETWORK_TIMEOUT);
+        };
+
+        assertThatExceptionOfType(LockException.class).isThrownBy(() -> locks.acquireTogether(requests("a", "b")));
+        got(stop.get(0));
+
+        assertThat(releasing).isNotEmpty().doesNotContain(Thread.currentThread());
+        assertThat(locked("a", "b")).isEmpty();
     }
 
     @Test
