@@ -32,10 +32,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Sees by {@code MONITOR} all scripts that run on a server for some prefixes, with their commands, and finds the keys
@@ -48,13 +46,12 @@ final class RedisScriptWatch implements AutoCloseable {
     /** As the server sends them, a byte for a character. */
     private static final Charset BYTES = StandardCharsets.ISO_8859_1;
 
-    private static final Pattern LINE = Pattern.compile("\\+\\S+ \\[\\d+ (.+?)] (\".*)");
+    /** Ends what a line says of its client. A script calls itself {@code lua}. */
+    private static final String CLIENT_END = "] \"";
 
-    private static final Pattern WORD = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*+)\"");
+    private static final String ESCAPES = "nrtab";
 
-    private static final Pattern ESCAPE = Pattern.compile("\\\\(?:x(..)|(.))");
-
-    private static final Map<String, String> CONTROLS = Map.of("n", "\n", "r", "\r", "t", "\t", "a", "\007", "b", "\b");
+    private static final String ESCAPED = "\n\r\t\007\b";
 
     private static final Set<AclCategory> OF_DATA =
             Set.of(AclCategory.KEYSPACE, AclCategory.READ, AclCategory.WRITE, AclCategory.DANGEROUS);
@@ -72,7 +69,9 @@ final class RedisScriptWatch implements AutoCloseable {
     private final Socket monitor;
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final Map<String, CompletableFuture<Void>> marks = new ConcurrentHashMap<>();
-    private final Set<String> prefixes = ConcurrentHashMap.newKeySet();
+
+    /** What the prefixes have between their braces, which in a shard is followed by a number. */
+    private final Set<String> tags = ConcurrentHashMap.newKeySet();
 
     /** Each as lines: that of the script, then those of its commands. */
     private final Queue<List<String>> scripts = new ConcurrentLinkedQueue<>();
@@ -99,10 +98,7 @@ final class RedisScriptWatch implements AutoCloseable {
 
     /** Watches the scripts of a prefix from now on. */
     void watch(String prefix) {
-        String tag = prefix.substring(0, prefix.indexOf('}'));
-        prefixes.add(tag + "}");
-        // Of its shards.
-        prefixes.add(tag + "#");
+        tags.add(prefix.substring(prefix.indexOf('{'), prefix.indexOf('}')));
     }
 
     /** The commands that have touched keys without a declaration since the last call, with these keys. */
@@ -112,6 +108,7 @@ final class RedisScriptWatch implements AutoCloseable {
         marks.put(mark, seen);
         server.echo(mark);
         await(seen);
+        marks.remove(mark);
         Set<String> found = new LinkedHashSet<>();
         for (List<String> script = scripts.poll(); script != null; script = scripts.poll()) {
             Set<String> declared = new LinkedHashSet<>(declared(words(script.get(0))));
@@ -154,16 +151,14 @@ final class RedisScriptWatch implements AutoCloseable {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(monitor.getInputStream(), BYTES))) {
             List<String> script = new ArrayList<>();
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                Matcher parts = LINE.matcher(line);
-                if (parts.matches()) {
-                    if (!parts.group(1).equals("lua")) {
+                int clientEnd = line.indexOf(CLIENT_END);
+                if (clientEnd > 0) {
+                    if (!line.startsWith(" lua", clientEnd - 4)) {
                         ended(script);
                         script = new ArrayList<>();
+                        complete(line);
                     }
-                    script.add(parts.group(2));
-                    marks.keySet().stream()
-                            .filter(line::contains)
-                            .forEach(mark -> marks.get(mark).complete(null));
+                    script.add(line.substring(clientEnd + 2));
                 } else if (line.startsWith("-")) {
                     throw new IOException(line);
                 } else {
@@ -178,10 +173,30 @@ final class RedisScriptWatch implements AutoCloseable {
     }
 
     private void ended(List<String> script) {
-        if (script.size() > 1
-                && script.stream().anyMatch(line -> prefixes.stream().anyMatch(line::contains))) {
+        if (script.size() > 1 && script.stream().anyMatch(this::isOfPrefix)) {
             scripts.add(script);
         }
+    }
+
+    private void complete(String line) {
+        marks.forEach((mark, seen) -> {
+            if (line.contains(mark)) {
+                seen.complete(null);
+            }
+        });
+    }
+
+    private boolean isOfPrefix(String line) {
+        for (int begin = line.indexOf('{'); begin >= 0; begin = line.indexOf('{', begin + 1)) {
+            int end = begin;
+            while (end < line.length() && line.charAt(end) != '}' && line.charAt(end) != '#') {
+                end++;
+            }
+            if (tags.contains(line.substring(begin, end))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Both for scripts and for functions, the number of the keys is the second argument. */
@@ -235,18 +250,28 @@ final class RedisScriptWatch implements AutoCloseable {
         return command.get(0).toLowerCase(Locale.ROOT);
     }
 
+    /** Valkey 8.1 escapes neither quotes nor backslashes, so an argument with {@code " "} would be two there. */
     private static List<String> words(String line) {
-        return WORD.matcher(line)
-                .results()
-                .map(word -> ESCAPE.matcher(word.group(1)).replaceAll(RedisScriptWatch::unescaped))
+        return Stream.of(line.substring(1, line.length() - 1).split("\" \"", -1))
+                .map(RedisScriptWatch::unescaped)
                 .toList();
     }
 
-    private static String unescaped(MatchResult escape) {
-        String character = escape.group(1) == null
-                ? CONTROLS.getOrDefault(escape.group(2), escape.group(2))
-                : String.valueOf((char) Integer.parseInt(escape.group(1), 16));
-        return Matcher.quoteReplacement(character);
+    private static String unescaped(String word) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < word.length(); i++) {
+            char next = word.charAt(i);
+            if (next != '\\' || i + 1 == word.length()) {
+                text.append(next);
+            } else if (word.charAt(++i) == 'x' && i + 2 < word.length()) {
+                text.append((char) Integer.parseInt(word, i + 1, i + 3, 16));
+                i += 2;
+            } else {
+                int control = ESCAPES.indexOf(word.charAt(i));
+                text.append(control < 0 ? word.charAt(i) : ESCAPED.charAt(control));
+            }
+        }
+        return text.toString();
     }
 
     private static void await(CompletableFuture<Void> event) {
