@@ -19,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -32,8 +33,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 
 /**
  * Sees by {@code MONITOR} all scripts that run on a server for some prefixes, with their commands, and finds the keys
@@ -66,7 +69,9 @@ final class RedisScriptWatch implements AutoCloseable {
     /** The commands that were asked for and have no keys. */
     private final Set<String> withoutKeys = new LinkedHashSet<>();
 
-    private final Socket monitor;
+    private final RedisURI uri;
+    private volatile Socket monitor;
+    private volatile boolean closed;
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final Map<String, CompletableFuture<Void>> marks = new ConcurrentHashMap<>();
 
@@ -84,11 +89,12 @@ final class RedisScriptWatch implements AutoCloseable {
                 url,
                 any -> CommandDetailParser.parse(server.command()).stream()
                         .collect(Collectors.toMap(CommandDetail::getName, command -> command)));
-        monitor = monitor(RedisURI.create(url));
+        uri = RedisURI.create(url);
+        monitor = monitor(uri);
         Thread reader = new Thread(this::read, "monitor");
         reader.setDaemon(true);
         reader.start();
-        await(begun);
+        begun.orTimeout(30, TimeUnit.SECONDS).join();
     }
 
     /** Commands of the administrator. */
@@ -106,8 +112,10 @@ final class RedisScriptWatch implements AutoCloseable {
         String mark = UUID.randomUUID().toString();
         CompletableFuture<Void> seen = new CompletableFuture<>();
         marks.put(mark, seen);
-        server.echo(mark);
-        await(seen);
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
+            server.echo(mark);
+            return isDone(seen);
+        });
         marks.remove(mark);
         Set<String> found = new LinkedHashSet<>();
         for (List<String> script = scripts.poll(); script != null; script = scripts.poll()) {
@@ -124,10 +132,13 @@ final class RedisScriptWatch implements AutoCloseable {
 
     @Override
     public void close() {
-        try (monitor) {
-            client.shutdown();
+        closed = true;
+        try {
+            monitor.close();
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
+        } finally {
+            client.shutdown();
         }
     }
 
@@ -148,6 +159,18 @@ final class RedisScriptWatch implements AutoCloseable {
     }
 
     private void read() {
+        try {
+            for (readAll(); !closed; readAll()) {
+                monitor = monitor(uri);
+            }
+        } catch (IOException | RuntimeException ex) {
+            begun.completeExceptionally(ex);
+            marks.values().forEach(mark -> mark.completeExceptionally(ex));
+        }
+    }
+
+    /** Until the connection is closed, here or there. */
+    private void readAll() throws IOException {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(monitor.getInputStream(), BYTES))) {
             List<String> script = new ArrayList<>();
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -165,10 +188,6 @@ final class RedisScriptWatch implements AutoCloseable {
                     begun.complete(null);
                 }
             }
-            throw new IOException("The server has closed the connection");
-        } catch (IOException | RuntimeException ex) {
-            begun.completeExceptionally(ex);
-            marks.values().forEach(mark -> mark.completeExceptionally(ex));
         }
     }
 
@@ -274,7 +293,13 @@ final class RedisScriptWatch implements AutoCloseable {
         return text.toString();
     }
 
-    private static void await(CompletableFuture<Void> event) {
-        event.orTimeout(30, TimeUnit.SECONDS).join();
+    /** Not after a second, if a test has cut the connection that would have seen it. */
+    private static boolean isDone(CompletableFuture<Void> event) throws Exception {
+        try {
+            event.get(1, TimeUnit.SECONDS);
+            return true;
+        } catch (TimeoutException ex) {
+            return false;
+        }
     }
 }
