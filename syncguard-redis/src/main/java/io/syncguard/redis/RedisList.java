@@ -6,13 +6,11 @@ import io.syncguard.LockStatus;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 /**
  * Lists locks. No index has them: an index would make each grant slower. So a {@link RedisKeyScan} passes all keys of
@@ -56,11 +54,16 @@ final class RedisList {
 
     /** The keys of locks of which only the names are known. A name that may be a hash needs a lease or entry. */
     private Collection<String> keysOf(Set<RedisLock> named) {
-        Map<Boolean, List<RedisLock>> byHash =
-                named.stream().collect(Collectors.partitioningBy(lock -> locks.mayBeHash(lock.name())));
         List<String> found = new ArrayList<>();
-        byHash.get(false).forEach(lock -> found.add(lock.key()));
-        inChunks(byHash.get(true), chunk -> {
+        List<RedisLock> hashes = new ArrayList<>();
+        for (RedisLock lock : named) {
+            if (locks.mayBeHash(lock.name())) {
+                hashes.add(lock);
+            } else {
+                found.add(lock.key());
+            }
+        }
+        inChunks(hashes, chunk -> {
             ask(chunk, 1, (lock, reply) -> RedisReplyReader.readKey(reply, lock.name()))
                     .forEach(key -> key.ifPresent(found::add));
             return true;
