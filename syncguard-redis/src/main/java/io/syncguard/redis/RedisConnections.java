@@ -5,6 +5,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.netty.util.Timer;
 import io.syncguard.concurrent.DaemonThreadFactory;
@@ -120,6 +121,13 @@ final class RedisConnections implements AutoCloseable {
                     ? cluster.connectPubSub()
                     : ((RedisClient) client).connectPubSub();
         });
+    }
+
+    /** The master of a slot of the cluster, as far as the driver knows. */
+    @Nullable
+    RedisClusterNode masterOf(int slot) {
+        RedisClusterClient client = (RedisClusterClient) driver.factory().getRequiredNativeClient();
+        return client.getPartitions().getPartitionBySlot(slot);
     }
 
     /** The error of a request, or the reason for which it had no connection. */

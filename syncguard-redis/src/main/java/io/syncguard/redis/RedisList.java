@@ -55,15 +55,15 @@ final class RedisList {
     /** The keys of locks of which only the names are known. A name that may be a hash needs a lease or entry. */
     private Collection<String> keysOf(Set<RedisLock> named) {
         List<String> found = new ArrayList<>();
-        List<RedisLock> unknown = new ArrayList<>();
+        List<RedisLock> hashes = new ArrayList<>();
         for (RedisLock lock : named) {
             if (locks.mayBeHash(lock.name())) {
-                unknown.add(lock);
+                hashes.add(lock);
             } else {
                 found.add(lock.key());
             }
         }
-        inChunks(unknown, chunk -> {
+        inChunks(hashes, chunk -> {
             ask(chunk, 1, (lock, reply) -> RedisReplyReader.readKey(reply, lock.name()))
                     .forEach(key -> key.ifPresent(found::add));
             return true;

@@ -8,7 +8,6 @@ import io.lettuce.core.ScanCursor;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.cluster.models.partitions.Partitions;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -118,10 +117,9 @@ final class RedisNameScan {
     private Map<RedisClusterNode, Set<RedisShard>> masters(RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
         // The answers tell the driver of shards that have moved.
         requireShards(cluster, Set.copyOf(shards.values()));
-        Partitions partitions = cluster.getStatefulConnection().getPartitions();
         Map<RedisClusterNode, Set<RedisShard>> masters = new LinkedHashMap<>();
         for (RedisShard shard : shards.values()) {
-            RedisClusterNode master = partitions.getPartitionBySlot(SlotHash.getSlot(shard.prefix()));
+            RedisClusterNode master = scripts.masterOf(SlotHash.getSlot(shard.prefix()));
             if (master == null) {
                 throw scripts.translate(RedisKeyScan.DOING, new RedisException("No master has its slot"));
             }

@@ -4,6 +4,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
@@ -17,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs scripts. One time limit covers all steps: the connection if there is none yet, the script by its digest, and by
@@ -79,6 +81,12 @@ final class RedisScriptRunner {
             replies.add(start(request, commands, deadline));
         }
         return replies;
+    }
+
+    /** The master of a slot of a cluster, as far as the driver knows. */
+    @Nullable
+    RedisClusterNode masterOf(int slot) {
+        return connections.masterOf(slot);
     }
 
     /** Says what an error means, and leaves a server that is not the master. */
