@@ -113,7 +113,6 @@ final class RedisNameScan {
     }
 
     /** The masters of a cluster, as far as the driver knows, with their shards. */
-    @SuppressWarnings("deprecation") // Nothing in the driver of Spring Boot 3.5 replaces it.
     private Map<RedisClusterNode, Set<RedisShard>> masters(RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
         // The answers tell the driver of shards that have moved.
         requireShards(cluster, Set.copyOf(shards.values()));
