@@ -42,7 +42,6 @@ if ARGV[3] == 'EXCLUSIVE' and ARGV[1] ~= '' and redis.call('EXISTS', KEYS[1], KE
 end
 
 -- include leases
--- include grants
 
 local k = lock_keys(1)
 local lock_id, shared, ttl, label = ARGV[2], ARGV[3] == 'SHARED', ARGV[4] - TOLERANCE, ARGV[5]
@@ -60,8 +59,12 @@ end
 -- asks again because an answer was lost; or the driver of a cluster sends a request again that it had sent to a node
 -- that has gone. Then the caller's lease is the answer, from now on and for a whole ttl. Answers nil if it has none.
 local function own_grant()
-    local own = find_lease(k, lock_id, written)
-    if not own then
+    local own = written
+    if shared then
+        local expires_at = redis.call('ZSCORE', k.readers, lock_id)
+        own = expires_at and reader_of(k, lock_id, expires_at)
+    end
+    if not own or own.lock_id ~= lock_id or not is_live(own) then
         return nil
     end
     own.start = text(now)
@@ -87,7 +90,8 @@ local function not_granted(outcome, millis)
 end
 
 -- When the last conflicting lease stops keeping the key from others.
-local blocked_until = math.max(written and written.expires_at or 0, shared and 0 or last_score(k.readers)) + TOLERANCE
+local read_until = shared and 0 or last_score(k.readers)
+local blocked_until = math.max(written and written.expires_at or 0, read_until) + TOLERANCE
 local has_queue = redis.call('EXISTS', k.queue) == 1
 
 -- Nothing is written for a refused try: everybody tries a hot key, and each write goes to the file and to the replicas.
@@ -97,24 +101,7 @@ end
 
 -- include queue
 
--- Grants the key, or answers that there are no fences. The counter is written before everything else.
-local function grant(entry)
-    local fence = next_fence(k)
-    if not fence then
-        return 'no_fences'
-    end
-    if entry then
-        delete_entry(k, lock_id)
-    end
-    delete_lapsed_readers(k)
-    if shared and written then
-        redis.call('DEL', k.lock)
-    end
-    local mark = redis.call('EXISTS', k.queue) == 1 and '+' or '-'
-    local lease = { lock_id = lock_id, shared = shared, mark = mark, label = label }
-    write_grant(k, lease, fence, ttl)
-    return granted(lease)
-end
+-- include waits
 
 -- The first and the last expiry of the live entries that conflict and are in front; of all if the caller has no entry.
 -- A try looks at them, too: it must not pass those who wait.
@@ -159,7 +146,25 @@ if blocked_until <= now then
     if own then
         return own
     end
-    return grant(entry)
+
+-- include grants
+
+    -- The counter is written before everything else.
+    local fence = next_fence(k)
+    if not fence then
+        return 'no_fences'
+    end
+    if entry then
+        delete_entry(k, lock_id)
+    end
+    delete_lapsed_readers(k)
+    if shared and written then
+        redis.call('DEL', k.lock)
+    end
+    local mark = has_queue and redis.call('EXISTS', k.queue) == 1 and '+' or '-'
+    local lease = { lock_id = lock_id, shared = shared, mark = mark, label = label }
+    write_grant(k, lease, fence, ttl)
+    return granted(lease)
 end
 
 local own = own_grant()
@@ -185,17 +190,13 @@ local function queue_up()
         arrival = text(last_score(k.queue) + 1)
         redis.call('ZADD', k.queue, arrival, lock_id)
     end
-    if not has_queue then
-        -- What an evicted queue has left must not be in anybody's way.
-        redis.call('DEL', k.waiting, k.waiters)
-    end
     redis.call(
         'HSET', k.waiters, lock_id,
         table.concat({ ARGV[3], arrived_at, waiter, waiter_ttl, secret == '' and '-' or secret, #channel, channel }, ' ')
             .. label)
     redis.call('SET', k.id, ARGV[6], 'PXAT', last_use)
     renew_entry(k, lock_id, shared, now + waiter_ttl)
-    keep_queue(k)
+    keep_queue(k, now + waiter_ttl)
     if written and written.mark == '-' then
         -- Its release has to look for waiters.
         redis.call('SET', k.lock, '+' .. string.sub(written.value, 2), 'KEEPTTL')
@@ -207,7 +208,7 @@ if attempt ~= 'TRY' then
     -- It is worth to try again when the first conflicting lease is over, as the others may be released before; or when
     -- the first entry in front lapses, as its waiter may be dead.
     local next_look =
-        math.min(first_lapse(written), shared and math.huge or first_reader_lapse(k), first_in_front)
+        math.min(first_lapse(written), read_until > 0 and first_reader_lapse(k) or math.huge, first_in_front)
     return not_granted('queued', next_look - now)
 end
 

@@ -19,7 +19,18 @@ end
 -- The clock alone gives no larger fence than LAST_BY_CLOCK: a clock that stood far in the future leaves fences for the
 -- time when it is right again. From there on the counter alone makes fences grow, and never expires.
 local function next_fence(k)
-    local last = tonumber(redis.call('GET', k.fence) or 0)
+    local clock = time[1] * 1000 * FENCES_PER_MILLI + math.floor(time[2] * FENCES_PER_MILLI / 1000)
+    local last
+    if RETENTION < math.huge and clock < LAST_BY_CLOCK then
+        last = tonumber(redis.call('SET', k.fence, string.format(FENCE_FORMAT, clock), 'PX', ARGV[1], 'GET') or 0)
+        if last < clock then
+            return clock
+        end
+        -- As it was: it is ahead of the clock.
+        redis.call('SET', k.fence, text(last))
+    else
+        last = tonumber(redis.call('GET', k.fence) or 0)
+    end
     if last >= LAST_FENCE then
         return nil
     end
@@ -27,7 +38,6 @@ local function next_fence(k)
         redis.call('SET', k.fence, text(last + 1))
         return last + 1
     end
-    local clock = time[1] * 1000 * FENCES_PER_MILLI + math.floor(time[2] * FENCES_PER_MILLI / 1000)
     local fence = math.max(last + 1, math.min(clock, LAST_BY_CLOCK))
     if fence < LAST_BY_CLOCK then
         redis.call('SET', k.fence, text(fence), 'PXAT', text(fence / FENCES_PER_MILLI + RETENTION))

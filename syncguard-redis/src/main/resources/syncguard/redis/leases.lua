@@ -74,9 +74,9 @@ local function last_score(set)
     return tonumber(redis.call('ZREVRANGE', set, 0, 0, 'WITHSCORES')[2]) or 0
 end
 
--- The exclusive lease, which may have lapsed; nil if there is none.
-local function exclusive_lease(k)
-    local value = redis.call('GET', k.lock)
+-- The exclusive lease, which may have lapsed; nil if there is none. Its text may be known already.
+local function exclusive_lease(k, known_value)
+    local value = known_value or redis.call('GET', k.lock)
     if not value then
         return nil
     end

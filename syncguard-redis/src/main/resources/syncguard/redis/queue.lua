@@ -31,9 +31,9 @@ local function parse_waiter(value)
     }
 end
 
--- The entry of a lock id, which may have lapsed; nil if there is none.
-local function entry_of(k, lock_id)
-    local arrival = redis.call('ZSCORE', k.queue, lock_id)
+-- The entry of a lock id, which may have lapsed; nil if there is none. Its arrival may be known already.
+local function entry_of(k, lock_id, known_arrival)
+    local arrival = known_arrival or redis.call('ZSCORE', k.queue, lock_id)
     local score = redis.call('ZSCORE', k.waiting, lock_id)
     if not arrival and not score then
         return nil
@@ -48,64 +48,6 @@ local function delete_entry(k, lock_id)
     redis.call('ZREM', k.queue, lock_id)
     redis.call('ZREM', k.waiting, lock_id)
     redis.call('HDEL', k.waiters, lock_id)
-end
-
--- The first expiry in the set after this time; infinite if there is none.
-local function first_expiry(set, after, last)
-    local first = redis.call('ZRANGEBYSCORE', set, '(' .. text(after), last, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-    return tonumber(first) or math.huge
-end
-
--- When the exclusive lease stops keeping the key from others; infinite if there is none.
-local function first_lapse(written)
-    return written and is_live(written) and written.expires_at + TOLERANCE or math.huge
-end
-
--- The same for the first of the readers.
-local function first_reader_lapse(k)
-    return first_expiry(k.readers, now - TOLERANCE, '+inf') + TOLERANCE
-end
-
--- The first and the last expiry of the live entries of this mode; infinite and 0 if there is none.
-local function expiries(k, shared)
-    local base = shared and READERS or 0
-    local first = first_expiry(k.waiting, base + now, shared and '+inf' or '(' .. text(READERS))
-    if first == math.huge then
-        return math.huge, 0
-    end
-    local last = redis.call(
-        'ZREVRANGEBYSCORE', k.waiting, shared and '+inf' or '(' .. text(READERS), text(first), 'WITHSCORES', 'LIMIT', 0,
-        1)[2]
-    return first - base, last - base
-end
-
--- By lock id: the mode and the expiry of the live entries.
-local function live_entries(k)
-    local entries = {}
-    for _, base in ipairs({ 0, READERS }) do
-        local last = base == READERS and '+inf' or '(' .. text(READERS)
-        local live = redis.call('ZRANGEBYSCORE', k.waiting, '(' .. text(base + now), last, 'WITHSCORES')
-        for i = 1, #live, 2 do
-            entries[live[i]] = { shared = base == READERS, expires_at = live[i + 1] - base }
-        end
-    end
-    return entries
-end
-
-local function renew_entry(k, lock_id, shared, expires_at)
-    redis.call('ZADD', k.waiting, score_of(shared, expires_at), lock_id)
-end
-
--- Sets the expiry of what a queue is made of, behind its last entry. All of it expires together: if one part were
--- removed earlier, a dead reader in front of writers would lose the expiry by which it is found, stay first, and keep
--- those behind it from being woken.
-local function keep_queue(k)
-    local _, writers = expiries(k, false)
-    local _, readers = expiries(k, true)
-    local last = text(math.max(writers, readers))
-    redis.call('PEXPIREAT', k.queue, last)
-    redis.call('PEXPIREAT', k.waiting, last)
-    redis.call('PEXPIREAT', k.waiters, last)
 end
 
 local function delete_lapsed_entries(k)

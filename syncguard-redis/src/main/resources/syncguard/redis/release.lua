@@ -16,80 +16,74 @@ end
 -- include leases
 
 local k, lock_id = lock_keys(1), ARGV[2]
-local found, reason = find_lease(k, lock_id)
+local found, reason = find_lease(k, lock_id, lease and exclusive_lease(k, lease))
 if reason == 'expired' then
     return reason
 end
 if found then
     delete_lease(k, found)
-    if redis.call('EXISTS', k.queue) == 0 then
+end
+
+-- include queue
+
+-- The first entry in the queue, which may have lapsed, and whether there are others; nil if there is none.
+local function first_entry()
+    local first = redis.call('ZRANGE', k.queue, 0, 1, 'WITHSCORES')
+    return first[1] and entry_of(k, first[1], first[2]), first[3] ~= nil
+end
+
+-- The first that is live: a dead waiter must neither be handed the key nor keep it from others.
+local function first_live_entry()
+    local entry, others = first_entry()
+    if entry and not is_live_entry(entry) then
+        delete_lapsed_entries(k)
+        entry, others = first_entry()
+    end
+    while entry and not is_live_entry(entry) do
+        delete_entry(k, entry.lock_id)
+        entry, others = first_entry()
+    end
+    return entry, others
+end
+
+local entry, others
+if found then
+    entry, others = first_live_entry()
+    if not entry then
         return 'released'
     end
 end
 
--- include queue
--- include wake_ups
-
-if not found then
-    local left = leave_queue(k, lock_id)
-    if not left then
-        return 'not_found'
-    end
-    wake(k, left)
-    return 'left'
-end
+-- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
+if entry and not entry.shared and entry.secret ~= '-' then
 
 -- include grants
 
--- The first entry in the queue; nil if there is none. A dead waiter must neither be handed the key nor keep it from
--- others.
-local function first_live_entry()
-    local swept = false
-    repeat
-        local first = redis.call('ZRANGE', k.queue, 0, 0)[1]
-        local entry = first and entry_of(k, first)
-        if not entry or is_live_entry(entry) then
-            return entry
-        end
-        if swept then
-            delete_entry(k, first)
-        end
-        delete_lapsed_entries(k)
-        swept = true
-    until false
-end
-
--- Grants the key to the first waiter, if it is a writer that accepts a hand-over. Answers the entry and the lease.
-local function hand_over()
-    local entry = first_live_entry()
-    if not entry or entry.shared or entry.secret == '-' then
-        return nil
-    end
     -- Beside a reader a writer must not enter.
-    if delete_lapsed_readers(k) then
-        return nil
+    local fence = not delete_lapsed_readers(k) and next_fence(k)
+    if fence then
+        delete_entry(k, entry.lock_id)
+        local grant = { lock_id = entry.lock_id, mark = others and '+' or '-', label = entry.label }
+        write_grant(k, grant, fence, entry.waiter_ttl)
+        if entry.channel == ARGV[3] then
+            return { 'released', entry.waiter, grant.fence, grant.start, text(grant.expires_at) }
+        end
+        redis.pcall(
+            'PUBLISH', entry.channel, table.concat(
+                { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
+        return 'released'
     end
-    local fence = next_fence(k)
-    if not fence then
-        return nil
-    end
-    delete_entry(k, entry.lock_id)
-    local mark = redis.call('EXISTS', k.queue) == 1 and '+' or '-'
-    local granted = { lock_id = entry.lock_id, mark = mark, label = entry.label }
-    write_grant(k, granted, fence, entry.waiter_ttl)
-    return entry, granted
 end
 
-local entry, granted = hand_over()
-if not entry then
+-- include wake_ups
+
+if found then
     wake(k, NOBODY)
     return 'released'
 end
-if entry.channel == ARGV[3] then
-    return { 'released', entry.waiter, granted.fence, granted.start, text(granted.expires_at) }
+local left = leave_queue(k, lock_id)
+if not left then
+    return 'not_found'
 end
--- The secret proves that a release has sent this: others may be able to publish on the channel.
-publish(
-    entry, table.concat(
-        { entry.waiter, entry.secret, text(tonumber(granted.fence)), granted.start, text(granted.expires_at) }, ' '))
-return 'released'
+wake(k, left)
+return 'left'

@@ -4,6 +4,7 @@
 
 -- include leases
 -- include queue
+-- include waits
 
 local waiter_ttl = tonumber(ARGV[2])
 
@@ -26,7 +27,7 @@ end
 -- each look depends on the expiries of those in front.
 local looks = {}
 for _, k in pairs(locks) do
-    keep_queue(k)
+    keep_queue(k, now + waiter_ttl)
     local live = live_entries(k)
     local written, read = first_lapse(exclusive_lease(k)), first_reader_lapse(k)
     local first_writer, first_entry = math.huge, math.huge -- the first expiries in front

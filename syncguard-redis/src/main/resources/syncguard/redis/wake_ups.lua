@@ -5,11 +5,6 @@
 local NOBODY = { arrival = math.huge, shared = true }
 local WRITER_BEFORE_ALL = { arrival = 0, shared = false }
 
-local function publish(entry, message)
-    -- By pcall: a user without the right to this channel must not make a release by others fail.
-    redis.pcall('PUBLISH', entry.channel, message)
-end
-
 -- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers who are first, and
 -- the first writer. Nobody behind that writer can be granted the key.
 local function wake(k, left)
@@ -38,7 +33,8 @@ local function wake(k, left)
                 local looked_behind = tonumber(queue[2 * i]) > left_at
                     and (not left.shared or not entry.shared and is_first)
                 if is_grantable or looked_behind then
-                    publish(entry, entry.waiter)
+                    -- By pcall: a user without the right to this channel must not make a release by others fail.
+                    redis.pcall('PUBLISH', entry.channel, entry.waiter)
                 end
                 if not entry.shared then
                     return

@@ -39,6 +39,8 @@ public final class RedisLockBackend implements LockBackend {
 
     private static final Log log = LogFactory.getLog(RedisLockBackend.class);
 
+    private static final RedisScript RIGHTS = RedisScript.named("rights");
+
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
@@ -53,6 +55,7 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisLeaseRequests leases;
     private final RedisLookups lookups;
     private final RedisList list;
+    private final RedisRequest rights;
     private final RedisKeySpace keys;
     private final RedisShards shards;
     private final RedisFenceMonitor fences = new RedisFenceMonitor();
@@ -104,6 +107,7 @@ public final class RedisLockBackend implements LockBackend {
         this.leases = new RedisLeaseRequests(scripts, callerRequests, requests, locks, lockIds);
         this.lookups = new RedisLookups(scripts, requests, locks, lockIds);
         this.list = new RedisList(scripts, requests, locks, shards, new RedisPace(time));
+        this.rights = requests.ofLock("checking the rights", RIGHTS, locks.of(StoreProbe.KEY));
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
         this.acquisitions = new RedisAcquisitions(acquireRequests, channel);
@@ -121,6 +125,7 @@ public final class RedisLockBackend implements LockBackend {
             scripts.connectAtStart();
             RedisServerCheck.check(connections);
             StoreProbe.run(this);
+            scripts.run(rights, RedisReply::size);
         } catch (LockBackendException ex) {
             if (RedisErrors.isPermanent(ex)) {
                 throw RedisStartFailure.of(keys.prefix(), ex);

@@ -5,13 +5,16 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.Outcome;
 import io.syncguard.spi.StorageKeys;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
@@ -25,6 +28,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
@@ -194,6 +199,92 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
+    void a_pair_on_a_free_key_is_eight_commands() {
+        release(held(writer()));
+
+        assertThat(callsOf(() -> release(held(writer())))).isEqualTo(8);
+    }
+
+    /** Redis evicts or loses keys one by one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lock", "fence", "queue", "waiting", "waiters", "id of the holder", "id of the waiter"})
+    void a_lost_key_keeps_nobody_from_the_lock_for_longer_than_a_queue_entry(String lost) {
+        AcquireRequest holder = held(writer());
+        Fence fence = lookup(holder).fence();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedReader();
+        store.redis()
+                .delete(
+                        switch (lost) {
+                            case "id of the holder" -> store.key("id", holder.lockId());
+                            case "id of the waiter" -> store.key("id", first.lockId());
+                            default -> store.key(lost, KEY);
+                        });
+
+        assertThat(backend().isLocked(KEY)).isEqualTo(!lost.equals("lock"));
+        assertThat(extend(holder, TTL) instanceof ExtendResult.Extended).isEqualTo(!lost.equals("lock"));
+        renewQueueEntry(first);
+        renewQueueEntry(second);
+        assertThat(backend().release(holder.keyedLockId()).outcome())
+                .isEqualTo(lost.equals("lock") ? Outcome.NOT_FOUND : Outcome.RELEASED);
+        Fence next = granted(first.fromQueue()).fence();
+        queued(second.fromQueue());
+        release(first);
+        granted(second.fromQueue());
+        release(second);
+
+        assertThat(next).isGreaterThan(fence);
+        assertThat(backend().isLocked(KEY)).isFalse();
+        held(writer());
+    }
+
+    @Test
+    void a_reader_is_its_expiry_and_needs_no_other_part_to_be_extended_and_released() {
+        AcquireRequest reader = held(reader());
+        store.redis().delete(List.of(store.key("shared", KEY), store.key("id", reader.lockId())));
+
+        refused(writer());
+        assertThat(extend(reader, TTL)).isInstanceOf(ExtendResult.Extended.class);
+        release(reader);
+        granted(writer());
+    }
+
+    @Test
+    void a_reader_whose_expiry_is_lost_has_no_lease() {
+        AcquireRequest reader = held(reader());
+        store.redis().delete(store.key("readers", KEY));
+
+        assertThat(extend(reader, TTL)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().release(reader.keyedLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        granted(writer());
+    }
+
+    @Test
+    void an_evicted_queue_leaves_nothing_in_the_way_of_the_next() {
+        AcquireRequest holder = held(writer());
+        queuedWriter();
+        store.redis().delete(store.key("queue", KEY));
+
+        AcquireRequest next = queuedWriter();
+        release(holder);
+
+        granted(next.fromQueue());
+        release(next);
+        granted(writer());
+    }
+
+    @Test
+    void a_lock_id_alone_is_enough_for_a_second_trip() {
+        AcquireRequest writer = held(writer());
+
+        assertThat(elsewhere().lookupById(writer.lockId())).isPresent();
+        assertThat(elsewhere().extend(new ExtendRequest(writer.lockId(), TTL)))
+                .isInstanceOf(ExtendResult.Extended.class);
+        assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+    }
+
+    @Test
     void a_try_that_is_refused_writes_nothing() {
         held(reader());
         queuedWriter();
@@ -330,20 +421,35 @@ class RedisKeysTests extends ContractFixture {
                         store.key("fence", "lock:a"));
     }
 
+    private RawLockInfo lookup(AcquireRequest request) {
+        return backend().lookupById(request.keyedLockId()).orElseThrow();
+    }
+
     private long end(AcquireRequest request) {
-        return backend().lookupById(request.lockId()).orElseThrow().expiresAt().toEpochMilli();
+        return lookup(request).expiresAt().toEpochMilli();
+    }
+
+    /** How many commands the scripts of an operation call. */
+    private static int callsOf(Runnable operation) {
+        return commands(operation).entrySet().stream()
+                .filter(each -> each.getKey().toString().startsWith("cmdstat_"))
+                .filter(each -> !each.getKey().toString().matches("cmdstat_(evalsha|info|config.*)"))
+                .mapToInt(each -> Integer.parseInt(each.getValue().toString().replaceFirst("calls=(\\d+),.*", "$1")))
+                .sum();
     }
 
     /** All commands, including those that scripts call. */
     private static Set<String> commandsOf(Runnable operation) {
+        return commands(operation).stringPropertyNames();
+    }
+
+    private static Properties commands(Runnable operation) {
         store.redis().execute((RedisCallback<?>) connection -> {
             connection.serverCommands().resetConfigStats();
             return null;
         });
         operation.run();
-        Properties commands =
-                store.redis().execute(connection -> connection.serverCommands().info("commandstats"), false);
-        return commands.stringPropertyNames();
+        return store.redis().execute(connection -> connection.serverCommands().info("commandstats"), false);
     }
 
     /** Whether the key expires at this time, except for the time that passes between two readings of the clock. */

@@ -24,6 +24,8 @@ class RedisScriptTests {
                 "release_all",
                 "release_after",
                 "batch",
+                "force_release",
+                "status",
                 "is_locked",
                 "lookup"
             })

@@ -19,6 +19,7 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockMode;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
@@ -295,6 +296,43 @@ class RedisServerErrorsTests {
         } finally {
             redis.commands().configSet("maxmemory", "0");
         }
+    }
+
+    @Test
+    void a_full_memory_refuses_new_waiters_and_lets_waiters_be_renewed_and_handed_the_key() {
+        backend.connect(new Deaf());
+        backend.acquire(request);
+        AcquireRequest waiter = waiter("W");
+        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
+        AcquireRequest reader = AcquireRequests.shared("order:44", "R".repeat(22), TTL, "test");
+        backend.acquire(reader);
+        List<String> before = redis.commands().keys("*");
+        redis.commands().configSet("maxmemory", "1");
+        try {
+            assertFails(RATE_LIMITED, () -> backend.acquire(waiter("N")));
+            assertFails(
+                    RATE_LIMITED,
+                    () -> backend.acquire(AcquireRequests.shared("order:44", "S".repeat(22), TTL, "test")));
+            assertThat(redis.commands().keys("*")).containsExactlyInAnyOrderElementsOf(before);
+            assertThat(redis.commands().zcard("{syncguard}:queue:order:42")).isOne();
+            assertThat(backend.renewWaiters(List.of(waiter.keyedLockId())).get(0))
+                    .isPositive();
+            assertThat(backend.acquire(waiter.fromQueue())).isInstanceOf(AcquireResult.Queued.class);
+            assertThat(backend.acquire(request)).as("asked twice").isInstanceOf(AcquireResult.Granted.class);
+            assertThat(backend.extend(new ExtendRequest(reader.key(), reader.lockId(), TTL)))
+                    .isInstanceOf(ExtendResult.Extended.class);
+            assertThat(backend.release(reader.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
+            assertThat(backend.release(request.keyedLockId()).handOver()).isNotNull();
+            assertThat(backend.lookupById(waiter.keyedLockId())).isPresent();
+        } finally {
+            redis.commands().configSet("maxmemory", "0");
+        }
+    }
+
+    /** Accepts a hand-over. */
+    private AcquireRequest waiter(String letter) {
+        return new AcquireRequest(
+                "order:42", LockMode.EXCLUSIVE, letter.repeat(22), TTL, "test", true, false, (long) letter.charAt(0));
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.syncguard.testing.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +114,19 @@ class RedisFailedStartTests {
         }
     }
 
+    /** The first layout had no version. */
+    @Test
+    void with_keys_of_the_first_layout() {
+        storeLayout(Map.of("shards", "1", "fences", "clock"));
+        start.with("spring.data.redis.url=" + RedisServer.url()).reads("redis-first-layout");
+    }
+
+    @Test
+    void with_keys_of_a_later_layout() {
+        storeLayout(Map.of("version", "3", "shards", "1", "fences", "clock"));
+        start.with("spring.data.redis.url=" + RedisServer.url()).reads("redis-later-layout");
+    }
+
     @Test
     void with_another_number_of_shards() {
         storeLayout("2", "clock");
@@ -151,7 +165,7 @@ class RedisFailedStartTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"EVAL", "EVALSHA", "ZADD"})
+    @ValueSource(strings = {"EVAL", "EVALSHA", "SET", "ZADD", "HSET"})
     void without_the_right_to_a_command(String command) {
         AclSetuserArgs rights = AclSetuserArgs.Builder.on()
                 .addPassword("right")
@@ -234,10 +248,13 @@ class RedisFailedStartTests {
     }
 
     private void storeLayout(String shards, String fences) {
+        storeLayout(Map.of("version", "2", "shards", shards, "fences", fences));
+    }
+
+    private void storeLayout(Map<String, String> fields) {
         try (RedisConnection redis = connection()) {
-            byte[] layout = bytes(prefix + ":layout");
-            redis.hashCommands().hSet(layout, bytes("shards"), bytes(shards));
-            redis.hashCommands().hSet(layout, bytes("fences"), bytes(fences));
+            fields.forEach(
+                    (field, value) -> redis.hashCommands().hSet(bytes(prefix + ":layout"), bytes(field), bytes(value)));
         }
     }
 

@@ -210,6 +210,17 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
+    void a_key_is_handed_over_after_an_extension_too() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
+        extend(holder, TTL);
+
+        release(holder);
+
+        grantReceivedBy(waiter);
+    }
+
+    @Test
     void a_waiter_who_was_handed_the_key_takes_the_next_fence_for_a_whole_ttl() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();

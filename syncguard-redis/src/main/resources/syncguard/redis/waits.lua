@@ -1,0 +1,59 @@
+-- The renewal of queue entries, and the time of the next look. Needs queue.lua.
+
+-- The first expiry in the set after this time; infinite if there is none.
+local function first_expiry(set, after, last)
+    local first = redis.call('ZRANGEBYSCORE', set, '(' .. text(after), last, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    return tonumber(first) or math.huge
+end
+
+-- When the exclusive lease stops keeping the key from others; infinite if there is none.
+local function first_lapse(written)
+    return written and is_live(written) and written.expires_at + TOLERANCE or math.huge
+end
+
+-- The same for the first of the readers.
+local function first_reader_lapse(k)
+    return first_expiry(k.readers, now - TOLERANCE, '+inf') + TOLERANCE
+end
+
+-- The first and the last expiry of the live entries of this mode; infinite and 0 if there is none.
+local function expiries(k, shared)
+    local base = shared and READERS or 0
+    local first = first_expiry(k.waiting, base + now, shared and '+inf' or '(' .. text(READERS))
+    if first == math.huge then
+        return math.huge, 0
+    end
+    local last = redis.call(
+        'ZREVRANGEBYSCORE', k.waiting, shared and '+inf' or '(' .. text(READERS), text(first), 'WITHSCORES', 'LIMIT', 0,
+        1)[2]
+    return first - base, last - base
+end
+
+-- By lock id: the mode and the expiry of the live entries.
+local function live_entries(k)
+    local entries = {}
+    for _, base in ipairs({ 0, READERS }) do
+        local last = base == READERS and '+inf' or '(' .. text(READERS)
+        local live = redis.call('ZRANGEBYSCORE', k.waiting, '(' .. text(base + now), last, 'WITHSCORES')
+        for i = 1, #live, 2 do
+            entries[live[i]] = { shared = base == READERS, expires_at = live[i + 1] - base }
+        end
+    end
+    return entries
+end
+
+local function renew_entry(k, lock_id, shared, expires_at)
+    redis.call('ZADD', k.waiting, score_of(shared, expires_at), lock_id)
+end
+
+-- Sets the expiry of what a queue is made of, behind that of an entry. All of it expires together: if one part were
+-- removed earlier, a dead reader in front of writers would lose the expiry by which it is found, stay first, and keep
+-- those behind it from being woken.
+local function keep_queue(k, expires_at)
+    if now + redis.call('PTTL', k.queue) < expires_at then
+        local last = text(expires_at)
+        redis.call('PEXPIREAT', k.queue, last)
+        redis.call('PEXPIREAT', k.waiting, last)
+        redis.call('PEXPIREAT', k.waiters, last)
+    end
+end
