@@ -43,7 +43,7 @@ public abstract class LateExtensionContract {
     void acquire() {
         elsewhere = ApplicationBackend.on(url());
         // A Redis that does not know the scripts yet would receive the first request of each twice.
-        ExtendRequest nobody = new ExtendRequest("warm up", EngineFixture.TTL);
+        ExtendRequest nobody = new ExtendRequest(request.key(), "warm up", EngineFixture.TTL);
         elsewhere.extend(List.of(nobody));
         elsewhere.rotate(nobody);
         proxy = newProxy();
