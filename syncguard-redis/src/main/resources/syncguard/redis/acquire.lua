@@ -64,11 +64,14 @@ local function own_grant()
         local expires_at = redis.call('ZSCORE', k.readers, lock_id)
         own = expires_at and reader_of(k, lock_id, expires_at)
     end
-    if not own or own.lock_id ~= lock_id or not is_live(own) then
+    -- A reader of whose lease Redis has lost a part gets another one.
+    if not own or own.lock_id ~= lock_id or not own.fence or not is_live(own) then
         return nil
     end
     own.start = text(now)
     extend_lease(k, own, now + ttl)
+    -- The fence was drawn before this start.
+    keep_counter(k, own.shared and last_score(k.readers) or own.expires_at, 0)
     if own.shared then
         write_reader(k, own)
     end
@@ -189,6 +192,11 @@ local function queue_up()
         -- Behind the last and not by the clock: two callers of one millisecond would have no order.
         arrival = text(last_score(k.queue) + 1)
         redis.call('ZADD', k.queue, arrival, lock_id)
+        if shared then
+            -- A release has to find the entry, and not a lease of the caller that has lapsed.
+            redis.call('ZREM', k.readers, lock_id)
+            redis.call('HDEL', k.shared, lock_id)
+        end
     end
     redis.call(
         'HSET', k.waiters, lock_id,

@@ -14,7 +14,7 @@ end
 delete_lease(k, lease)
 -- The tolerance is for a holder who acts until the expiry. This one has stopped.
 lease.expires_at = (tonumber(lease.start) or now) + ARGV[3] - TOLERANCE
-if is_live(lease) then
+if lease.fence and is_live(lease) then
     -- Under a lock id that nobody has: nobody can release it again, and a late extension does not make it longer.
     lease.lock_id = 'released:' .. lock_id
     if lease.shared then

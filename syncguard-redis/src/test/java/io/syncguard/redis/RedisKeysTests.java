@@ -312,6 +312,57 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
+    void a_counter_outlives_a_lease_that_its_caller_gets_again_for_longer() {
+        AcquireRequest first = held(writer());
+
+        granted(new AcquireRequest(
+                KEY, LockMode.EXCLUSIVE, first.lockId(), Duration.ofDays(30), first.owner(), false, true, 1L));
+
+        assertThat(store.redis().getExpire(store.key("fence", KEY)))
+                .isGreaterThanOrEqualTo(store.redis().getExpire(store.key("lock", KEY)));
+    }
+
+    @Test
+    void a_reader_whose_lease_has_lost_a_part_gets_another_one() {
+        AcquireRequest reader = reader();
+        Fence lost = granted(reader).fence();
+        store.redis().delete(store.key("shared", KEY));
+
+        assertThat(granted(reader).fence()).isGreaterThan(lost);
+        assertThat(backend().lookup(KEY))
+                .singleElement()
+                .satisfies(info -> assertThat(info.fence()).isGreaterThan(lost));
+    }
+
+    @Test
+    void a_reader_whose_lease_has_lost_a_part_is_released_early() {
+        AcquireRequest reader = held(reader());
+        AcquireRequest waiter = queuedWriter();
+        store.redis().delete(store.key("shared", KEY));
+
+        assertThat(backend().releaseAfter(reader.keyedLockId(), Duration.ofMinutes(1)))
+                .isEqualTo(ReleaseResult.RELEASED);
+
+        granted(waiter);
+    }
+
+    @Test
+    void a_reader_that_queues_after_its_lease_has_lapsed_leaves_the_queue() {
+        AcquireRequest reader = waitingReader();
+        granted(reader);
+        held(reader());
+        AcquireRequest writer = queuedWriter();
+        expireLease(reader);
+        queued(reader);
+
+        leave(reader);
+
+        assertThat(store.redis().opsForZSet().size(store.key("queue", KEY))).isEqualTo(1);
+        assertThat(backend().lookup(KEY)).hasSize(1);
+        leave(writer);
+    }
+
+    @Test
     void an_id_that_has_outlived_its_lease_reaches_nobody_elses() {
         AcquireRequest stale = held(writer());
         store.redis().delete(store.key("lock", KEY));
