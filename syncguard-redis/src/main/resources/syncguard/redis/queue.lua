@@ -20,7 +20,7 @@ local function read_score(score)
     return shared, shared and number - READERS or number
 end
 
--- What is kept of an entry: mode, arrival time, number of the waiter, waiter ttl, secret (or '-'), the channel of its
+-- Parses the text of an entry: mode, arrival time, number of the waiter, waiter ttl, secret (or '-'), the channel of its
 -- process, and its label.
 local function parse_waiter(value)
     local mode, arrived_at, waiter, waiter_ttl, secret, length, rest =

@@ -116,8 +116,8 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Does what {@link #release} does for the leases of one caller, in one round trip as far as nobody waits for their
-     * keys. After an error some of them may have been done. A waiter learns of a hand-over in the answer only when all are
-     * released.
+     * keys. After an error some of them may have been done. A waiter learns of a hand-over in the answer only when all
+     * are released.
      *
      * @param ids at most {@link #keysTogether}
      * @return in the order of the lock ids, each with the hand-over of its key if it carries that

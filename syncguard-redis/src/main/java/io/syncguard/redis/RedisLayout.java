@@ -13,10 +13,10 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is stored with the keys of a prefix: the version of their layout, the number of shards, and the source of the
- * fences. The first process stores them. A process with another version would not read the locks of the others, and one
- * with another number would not find them, and its fences would begin again. A process with fences from counters would
- * begin at 1 where a counter was forgotten; the change to the clock is safe.
+ * Compares what is stored with the keys of a prefix: version of the layout, number of shards, and source of the fences.
+ * The first process stores them. A process with another version would not read the locks of the others, and one with
+ * another number would not find them, and its fences would begin again. A process with fences from counters would begin
+ * at 1 where a counter was forgotten; the change to the clock is safe.
  */
 final class RedisLayout {
 

@@ -1,5 +1,6 @@
 package io.syncguard.redis;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -25,15 +26,9 @@ record RedisLock(String key, String name, RedisShard shard) {
 
     /** What the scripts for one lock id may touch. */
     List<String> keys(String lockId) {
-        return List.of(
-                named("lock:"),
-                named("fence:"),
-                named("readers:"),
-                named("queue:"),
-                named("shared:"),
-                named("waiting:"),
-                named("waiters:"),
-                shard.id(lockId));
+        List<String> keys = new ArrayList<>(keys());
+        keys.add(shard.id(lockId));
+        return keys;
     }
 
     private String named(String family) {

@@ -31,7 +31,7 @@ final class RedisNameScan {
     /** Half a millisecond of the server. Less than half of that would take a fifth more of its time in all. */
     private static final long STEP = 500;
 
-    /** Whoever holds or awaits a lock has a key of one of them. */
+    /** A lock that has a holder or a waiter has a key of one of these families. */
     private static final List<String> FAMILIES = List.of("lock:", "readers:", "queue:");
 
     private final RedisScriptRunner scripts;

@@ -59,7 +59,7 @@ final class RedisScriptWatch implements AutoCloseable {
     private static final Set<AclCategory> OF_DATA =
             Set.of(AclCategory.KEYSPACE, AclCategory.READ, AclCategory.WRITE, AclCategory.DANGEROUS);
 
-    /** Of each server: reading them takes a while. */
+    /** By the URL of the server, which needs a while to send them. */
     private static final Map<String, Map<String, CommandDetail>> DETAILS = new ConcurrentHashMap<>();
 
     private final RedisClient client;
