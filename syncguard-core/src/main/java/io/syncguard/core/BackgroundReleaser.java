@@ -11,12 +11,12 @@ import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
@@ -74,8 +74,7 @@ final class BackgroundReleaser implements AutoCloseable {
 
     /** Does the same for leases that were granted together and that nobody will use, in one statement. */
     void releaseAll(List<AcquireRequest> granted) {
-        granted.forEach(
-                each -> pending.put(each.lockId(), new Pending(each.keyedLockId(), null, Duration.ZERO, each.ttl())));
+        granted.forEach(each -> put(new Pending(each.keyedLockId(), null, Duration.ZERO, each.ttl())));
         alarm.ringAt(time.nanoTime());
     }
 
@@ -103,6 +102,11 @@ final class BackgroundReleaser implements AutoCloseable {
         add(new Pending(id, null, Duration.ZERO, backend.waiterTtl()));
     }
 
+    /** Lets the background send releases until the next {@link #flush}. */
+    void start() {
+        flushed = false;
+    }
+
     /**
      * Sends all remaining releases once more, on the caller's thread: first together, then one by one those that
      * failed. No statement begins after the in-doubt period, because each takes a network timeout while the server is
@@ -110,16 +114,24 @@ final class BackgroundReleaser implements AutoCloseable {
      */
     void flush() {
         flushed = true;
-        long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
-        Shielded.uninterrupted(() -> sendAll(pending.values(), deadline));
-        pending.values().forEach(each -> Shielded.uninterrupted(() -> sendAll(List.of(each), deadline)));
+        flush(each -> true);
     }
 
-    /** Does so after the engine has, for what was added since. Until then the caller need not wait for them. */
-    void flushAgain() {
+    /** Sends those that were added since. The caller does not wait for the others, which may be many. */
+    void flushLate() {
         if (flushed) {
-            flush();
+            flush(each -> each.late);
         }
+    }
+
+    private void flush(Predicate<Pending> which) {
+        long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
+        Shielded.uninterrupted(() -> sendAll(remaining(which), deadline));
+        remaining(which).forEach(each -> Shielded.uninterrupted(() -> sendAll(List.of(each), deadline)));
+    }
+
+    private List<Pending> remaining(Predicate<Pending> which) {
+        return pending.values().stream().filter(which).toList();
     }
 
     @Override
@@ -133,8 +145,14 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     private void add(Pending release) {
-        pending.put(release.id.lockId(), release);
+        put(release);
         alarm.ringAt(release.dueAt);
+    }
+
+    private void put(Pending release) {
+        pending.put(release.id.lockId(), release);
+        // Read after the put: a flush that began before would have missed it.
+        release.late = flushed;
     }
 
     private long sendDue() {
@@ -167,7 +185,7 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /** Waits for the answers. No statement begins after the deadline. */
-    private void sendAll(Collection<Pending> releases, long deadline) {
+    private void sendAll(List<Pending> releases, long deadline) {
         List<Runnable> answers = new ArrayList<>();
         for (List<Pending> ofServer : byServer(releases.stream()).values()) {
             for (List<Pending> part : parts(ofServer)) {
@@ -253,6 +271,9 @@ final class BackgroundReleaser implements AutoCloseable {
         private volatile long settlesAt;
         private volatile long dueAt = time.nanoTime();
         private volatile int tries;
+
+        /** Whether {@link #flush} may have missed it. */
+        private volatile boolean late;
 
         Pending(KeyedLockId id, @Nullable Lease lease, Duration inDoubt, Duration patience) {
             this.id = id;

@@ -136,9 +136,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         try {
             return acquisitions.run(() -> handles.handOut(acquirer.acquireTogether(together)));
         } finally {
-            if (!grantsLocks) {
-                backgroundReleaser.flushAgain();
-            }
+            backgroundReleaser.flushLate();
         }
     }
 
@@ -203,6 +201,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
 
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
     public void start() {
+        backgroundReleaser.start();
         grantsLocks = true;
     }
 

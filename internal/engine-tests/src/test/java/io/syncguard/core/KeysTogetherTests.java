@@ -173,6 +173,8 @@ class KeysTogetherTests {
     /** A slow server would hold the caller up beyond its wait time. */
     @Test
     void a_caller_that_fails_while_the_engine_stops_leaves_its_releases_to_the_engine() throws Exception {
+        locks.stop();
+        locks.start();
         List<Thread> releasing = new CopyOnWriteArrayList<>();
         List<FutureTask<?>> stop = new CopyOnWriteArrayList<>();
         fixture.backend.onReleases = lockIds -> releasing.add(Thread.currentThread());
