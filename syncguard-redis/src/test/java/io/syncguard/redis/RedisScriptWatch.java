@@ -112,10 +112,13 @@ final class RedisScriptWatch implements AutoCloseable {
         String mark = UUID.randomUUID().toString();
         CompletableFuture<Void> seen = new CompletableFuture<>();
         marks.put(mark, seen);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
-            server.echo(mark);
-            return isDone(seen);
-        });
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .pollDelay(Duration.ZERO)
+                .until(() -> {
+                    server.echo(mark);
+                    return isDone(seen);
+                });
         marks.remove(mark);
         Set<String> found = new LinkedHashSet<>();
         for (List<String> script = scripts.poll(); script != null; script = scripts.poll()) {
