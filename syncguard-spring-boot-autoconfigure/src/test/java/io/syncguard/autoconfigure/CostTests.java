@@ -160,6 +160,7 @@ class CostTests {
         }
     }
 
+    @Tag("verification")
     @ParameterizedTest
     @EnumSource
     void threads_and_connections_are_those_of_the_readme(Store store) {

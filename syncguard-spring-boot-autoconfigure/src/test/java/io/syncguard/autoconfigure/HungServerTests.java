@@ -39,6 +39,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -48,6 +49,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A server hangs, at each moment of a request. No operation lasts longer than its wait time and one network timeout, and
  * an interrupted caller is back within half a second from everything but a release.
  */
+@Tag("verification")
 class HungServerTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.context.ApplicationContext;
@@ -185,6 +186,7 @@ class PinnedLeaseTests {
         assertThat(database.amount()).isEqualTo(1);
     }
 
+    @Tag("verification")
     @Test
     void such_a_loss_does_not_contradict_it_even_while_its_report_is_under_way() throws Exception {
         Semaphore committed = new Semaphore(0);

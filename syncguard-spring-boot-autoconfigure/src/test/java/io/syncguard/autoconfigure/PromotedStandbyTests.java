@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * An asynchronous standby is promoted that has not received the last fences: by the clock, none of them is given again;
  * from counters, some are.
  */
+@Tag("verification")
 class PromotedStandbyTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);

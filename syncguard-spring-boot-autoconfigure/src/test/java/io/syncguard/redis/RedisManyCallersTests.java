@@ -24,11 +24,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Many threads on the one connection that an application gives its locks. */
+@Tag("verification")
 class RedisManyCallersTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
