@@ -78,6 +78,12 @@ public final class SyncGuardAutoConfiguration {
     static final String SECOND_ADMIN = "syncGuardSecondLockAdmin";
 
     @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static WrittenTimes syncGuardWrittenTimes(Environment environment) {
+        return new WrittenTimes(environment);
+    }
+
+    @Bean
     LockListeners syncGuardLockListeners(ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
         return new LockListeners(listeners, beans);
     }
@@ -90,7 +96,6 @@ public final class SyncGuardAutoConfiguration {
             ObjectProvider<LockObserver> observer,
             ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
-        WrittenTimes.check(environment);
         return new LockEngineFactory(properties, locks, listeners, observer, transactions, environment);
     }
 

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +29,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A database that is dumped while locks are held, and restored elsewhere. It needs PostgreSQL's {@code pg_dump} beside
  * a server of the same version.
  */
+@Tag("verification")
 class DumpTests {
 
     private static final Duration TTL = Duration.ofSeconds(3);

@@ -22,6 +22,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Transactions that see only what was committed before their first statement. */
+@Tag("verification")
 class GuardedSnapshotTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

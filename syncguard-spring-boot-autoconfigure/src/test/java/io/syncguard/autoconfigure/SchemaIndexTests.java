@@ -11,11 +11,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An index that is missing fails the start if the protocol needs it, else it is a warning. */
+@Tag("verification")
 class SchemaIndexTests {
 
     private final TestDatabase database = TestDatabase.withSchema();

@@ -17,10 +17,12 @@ import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.util.PSQLException;
 
 /** The address leads to a standby for a while: no connection stays there. */
+@Tag("verification")
 class WrongServerTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Processes that hold a lock and are paused or killed. Only these tests wait until a lease ends by the real clock. */
+@Tag("verification")
 class ProcessFaultTests {
 
     private static final String CHILD = "the child";

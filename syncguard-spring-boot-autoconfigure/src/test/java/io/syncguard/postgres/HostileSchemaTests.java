@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +36,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Somebody may create in a schema on the search path, and defines what fits the calls of the library better than the
  * functions and operators of PostgreSQL do. None of it is ever called.
  */
+@Tag("verification")
 class HostileSchemaTests {
 
     private static final PostgresTables ELSEWHERE =

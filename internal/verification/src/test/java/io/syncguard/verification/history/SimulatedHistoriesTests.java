@@ -13,12 +13,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The checker accepts random histories of the model, and rejects them when one event is falsified. */
+@Tag("verification")
 class SimulatedHistoriesTests {
 
     private static final int STEPS = 2500;
