@@ -42,11 +42,14 @@ final class Acquisitions {
         }
     }
 
-    /** Waits until no other thread acquires a lock, for this duration at most. An interrupt ends the wait. */
+    /**
+     * Waits until no other thread acquires a lock, for this duration at most. An interrupt does not end the wait: a body
+     * that stops its own engine may be interrupted, and other callers need the connections.
+     */
     void awaitOthers(Duration atMost) {
         awaited = true;
         Thread caller = Thread.currentThread();
-        time.awaitUntil(() -> underWay.keySet().stream().allMatch(caller::equals), lock, ended, atMost);
+        time.awaitUninterrupted(() -> underWay.keySet().stream().allMatch(caller::equals), lock, ended, atMost);
     }
 
     private void signal() {

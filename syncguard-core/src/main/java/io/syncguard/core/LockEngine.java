@@ -224,7 +224,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
                 backgroundReleaser.release(lease);
             }
         }
-        monitor.awaitNone(backend.inDoubtPeriod());
+        monitor.awaitEnds(backend.inDoubtPeriod());
         backgroundReleaser.flush();
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -24,6 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ShutdownTests {
+
+    /** A thread that does not wait looks at the clock less often. */
+    private static final long LOOKS_OF_A_WAIT = 10;
 
     /** The threads of other tests, which may be about to end. */
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
@@ -134,6 +138,50 @@ class ShutdownTests {
         assertThat(fixture.events).containsExactly("acquired", "released");
     }
 
+    /** A leader that steps down interrupts its task, which may be what closes the application. */
+    @Test
+    void an_interrupted_thread_does_not_close_the_backend_before_a_grant_that_is_on_its_way_is_released()
+            throws Exception {
+        CountDownLatch granted = new CountDownLatch(1);
+        CountDownLatch mayArrive = new CountDownLatch(1);
+        fixture.backend.afterAcquire = () -> {
+            granted.countDown();
+            await(mayArrive);
+        };
+        fixture.backend.beforeRelease = this::failIfClosed;
+        FutureTask<LockHandle> caller = inAnotherThread(() -> locks.acquire(LockRequest.of("order:42")));
+        granted.await();
+
+        FutureTask<Boolean> flag = closeInInterruptedThread();
+        mayArrive.countDown();
+
+        assertThat(got(flag)).isTrue();
+        eventually().until(caller::isDone);
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+    }
+
+    @Test
+    void an_interrupted_thread_does_not_close_the_backend_before_a_release_that_is_on_its_way_arrives()
+            throws Exception {
+        LockHandle lock = locks.acquire(LockRequest.of("order:42"));
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        fixture.backend.beforeRelease = () -> {
+            begun.countDown();
+            await(mayGoOn);
+            failIfClosed();
+        };
+        FutureTask<Boolean> release = inAnotherThread(lock::release);
+        begun.await();
+
+        FutureTask<Boolean> flag = closeInInterruptedThread();
+        mayGoOn.countDown();
+
+        assertThat(got(release)).isTrue();
+        assertThat(got(flag)).isTrue();
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+    }
+
     /** Its loss interrupts the thread that stops the engine. A pool gives no connection to an interrupted thread. */
     @Test
     void a_body_that_closes_the_locks_leaves_its_key_free_although_its_loss_interrupts_it() throws Exception {
@@ -203,6 +251,28 @@ class ShutdownTests {
         } catch (InterruptedException ex) {
             throw new IllegalStateException(ex);
         }
+    }
+
+    private void failIfClosed() {
+        if (fixture.backend.closed) {
+            throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+        }
+    }
+
+    /**
+     * Closes the locks, and returns whether the thread still has its flag then. Waits until it waits for others, or does
+     * not: an interrupted one that looks at the clock again and again does.
+     */
+    private FutureTask<Boolean> closeInInterruptedThread() {
+        FutureTask<Boolean> closing = new FutureTask<>(() -> {
+            Thread.currentThread().interrupt();
+            locks.close();
+            return Thread.interrupted();
+        });
+        Thread thread = new Thread(closing);
+        thread.start();
+        eventually().until(() -> closing.isDone() || fixture.time.looks().getOrDefault(thread, 0L) > LOOKS_OF_A_WAIT);
+        return closing;
     }
 
     private FutureTask<Void> closeInAnotherThread() {
