@@ -8,11 +8,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
@@ -21,6 +24,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -206,6 +210,30 @@ class ShutdownTests {
                 .withCauseInstanceOf(LockLostException.class);
     }
 
+    /** The grant has no handle yet. */
+    @Test
+    void a_listener_that_closes_the_locks_at_the_end_of_a_wait_leaves_the_key_free() {
+        AtomicReference<LockEngine> closing = new AtomicReference<>();
+        EngineFixture process = new EngineFixture(new LockListener() {
+            @Override
+            public void waitEnded(LockEvent event) {
+                closing.get().close();
+            }
+        });
+        closing.set(process.engine);
+        process.backend.beforeRelease = () -> failIfClosed(process);
+        AcquireRequest other = process.holdElsewhere("order:42", EngineFixture.TTL);
+        FutureTask<LockHandle> waiter = process.startWaiting(LockRequest.of("order:42"));
+
+        process.releaseElsewhere(other);
+
+        eventually().until(waiter::isDone);
+        assertThat(process.backend.lookup("order:42")).isEmpty();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(waiter::get)
+                .withStackTraceContaining("shutting down");
+    }
+
     @Test
     void one_release_that_fails_does_not_stop_the_others() {
         LockHandle poisoned = locks.acquire(LockRequest.of("a"));
@@ -254,7 +282,11 @@ class ShutdownTests {
     }
 
     private void failIfClosed() {
-        if (fixture.backend.closed) {
+        failIfClosed(fixture);
+    }
+
+    private static void failIfClosed(EngineFixture process) {
+        if (process.backend.closed) {
             throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
         }
     }
