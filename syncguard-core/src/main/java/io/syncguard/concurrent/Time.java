@@ -64,6 +64,27 @@ public interface Time {
         }
     }
 
+    /** Does the same whatever interrupts the thread. A flag that was set before or meanwhile is set afterwards. */
+    default void awaitUninterrupted(BooleanSupplier done, Lock lock, Condition changed, Duration atMost) {
+        long deadline = nanoTime() + atMost.toNanos();
+        boolean interrupted = false;
+        lock.lock();
+        try {
+            for (long now = nanoTime(); !done.getAsBoolean() && now < deadline; now = nanoTime()) {
+                try {
+                    await(changed, deadline - now);
+                } catch (InterruptedException ex) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            lock.unlock();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     /** Sleeps for this time. */
     void sleep(long nanos) throws InterruptedException;
 }

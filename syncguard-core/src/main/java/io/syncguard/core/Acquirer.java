@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -56,11 +57,13 @@ final class Acquirer {
     private final ListenerDispatcher dispatcher;
     private final BooleanSupplier grantsLocks;
     private final Predicate<String> ownLocks;
+    private final Consumer<AcquireRequest> granted;
     private final LockIds lockIds = new LockIds();
 
     /**
      * @param grantsLocks turns false when the engine stops
      * @param ownLocks whether this engine holds a key
+     * @param granted receives each request that the server has granted, before any listener runs
      */
     Acquirer(
             LockBackend backend,
@@ -70,7 +73,8 @@ final class Acquirer {
             BackgroundReleaser releaser,
             ListenerDispatcher dispatcher,
             BooleanSupplier grantsLocks,
-            Predicate<String> ownLocks) {
+            Predicate<String> ownLocks,
+            Consumer<AcquireRequest> granted) {
         this.backend = backend;
         this.settings = settings;
         this.time = time;
@@ -79,6 +83,7 @@ final class Acquirer {
         this.dispatcher = dispatcher;
         this.grantsLocks = grantsLocks;
         this.ownLocks = ownLocks;
+        this.granted = granted;
     }
 
     /**
@@ -103,7 +108,8 @@ final class Acquirer {
                 releaser,
                 time,
                 others,
-                others.stream().map(this::oneAttempt).toList());
+                others.stream().map(this::oneAttempt).toList(),
+                granted);
         LockRequest request = requests.get(0);
         List<GrantedLease> grants = new ArrayList<>();
         try {
@@ -355,7 +361,8 @@ final class Acquirer {
             return time.nanoTime() < first.deadline() ? granted(granted, first) : null;
         }
 
-        private GrantedLease granted(AcquireResult.Granted granted, Confirmation confirmation) {
+        private GrantedLease granted(AcquireResult.Granted answer, Confirmation confirmation) {
+            granted.accept(oneAttempt);
             if (time.nanoTime() >= confirmation.deadline()) {
                 inDoubt = true;
                 throw new LockLostException(
@@ -367,7 +374,7 @@ final class Acquirer {
             return new GrantedLease(
                     request,
                     oneAttempt.lockId(),
-                    granted.fence(),
+                    answer.fence(),
                     confirmation,
                     report.elapsed(),
                     inDoubt ? time.nanoTime() + backend.inDoubtPeriod().toNanos() : 0);

@@ -1,7 +1,10 @@
 package io.syncguard.core;
 
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
@@ -15,8 +18,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Acquisitions {
 
-    /** How many each thread has under way: a listener may acquire a lock, too. */
-    private final ConcurrentMap<Thread, Integer> underWay = new ConcurrentHashMap<>();
+    /** Those of one thread, which alone uses it. There are several when a listener acquires a lock, too. */
+    private static final class UnderWay {
+
+        private final List<AcquireRequest> granted = new ArrayList<>(1);
+        private int count;
+    }
+
+    private final ConcurrentMap<Thread, UnderWay> underWay = new ConcurrentHashMap<>();
 
     private final Time time;
     private final ReentrantLock lock = new ReentrantLock();
@@ -31,22 +40,46 @@ final class Acquisitions {
 
     <T extends @Nullable Object> T run(Supplier<T> acquisition) {
         Thread thread = Thread.currentThread();
-        underWay.merge(thread, 1, Integer::sum);
+        UnderWay own = underWay.computeIfAbsent(thread, first -> new UnderWay());
+        own.count++;
         try {
             return acquisition.get();
         } finally {
-            underWay.computeIfPresent(thread, (same, count) -> count == 1 ? null : count - 1);
+            own.count--;
+            if (own.count == 0) {
+                underWay.remove(thread);
+            }
             if (awaited) {
                 signal();
             }
         }
     }
 
-    /** Waits until no other thread acquires a lock, for this duration at most. An interrupt ends the wait. */
+    /** The server has granted this to an acquisition of the running thread. */
+    void granted(AcquireRequest request) {
+        UnderWay own = underWay.get(Thread.currentThread());
+        if (own != null) {
+            own.granted.add(request);
+        }
+    }
+
+    /**
+     * What was granted to the acquisitions of the running thread. A listener that stops its own engine stands in the way
+     * of their handles, and so of their releases.
+     */
+    List<AcquireRequest> grantedToCaller() {
+        UnderWay own = underWay.get(Thread.currentThread());
+        return own == null ? List.of() : List.copyOf(own.granted);
+    }
+
+    /**
+     * Waits until no other thread acquires a lock, for this duration at most. An interrupt does not end the wait: a body
+     * that stops its own engine may be interrupted, and other callers need the connections.
+     */
     void awaitOthers(Duration atMost) {
         awaited = true;
         Thread caller = Thread.currentThread();
-        time.awaitUntil(() -> underWay.keySet().stream().allMatch(caller::equals), lock, ended, atMost);
+        time.awaitUninterrupted(() -> underWay.keySet().stream().allMatch(caller::equals), lock, ended, atMost);
     }
 
     private void signal() {

@@ -8,6 +8,7 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,24 +23,30 @@ final class JointAttempt {
     private final Time time;
     private final List<LockRequest> others;
     private final List<AcquireRequest> attempts;
+    private final Consumer<AcquireRequest> granted;
 
     /** The answers to the other requests. */
     private List<@Nullable AcquireResult> results = List.of();
 
     private long sentAt;
 
-    /** @param attempts one for each of the other requests, in their order */
+    /**
+     * @param attempts one for each of the other requests, in their order
+     * @param granted receives each of them that the server has granted
+     */
     JointAttempt(
             LockBackend backend,
             BackgroundReleaser releaser,
             Time time,
             List<LockRequest> others,
-            List<AcquireRequest> attempts) {
+            List<AcquireRequest> attempts,
+            Consumer<AcquireRequest> granted) {
         this.backend = backend;
         this.releaser = releaser;
         this.time = time;
         this.others = others;
         this.attempts = attempts;
+        this.granted = granted;
     }
 
     /** Returns the answer for the first key; {@code null} if that one has to be sent alone. */
@@ -61,6 +68,7 @@ final class JointAttempt {
             throw ex;
         }
         results = answers.subList(1, answers.size());
+        grantedFrom(0).forEach(granted);
         if (!(answers.get(0) instanceof AcquireResult.Granted)) {
             giveBack(0);
             results = List.of();
@@ -91,14 +99,19 @@ final class JointAttempt {
 
     /** Releases what was granted to the others, except to the first of them. */
     void giveBack(int except) {
-        List<AcquireRequest> unused = new ArrayList<>();
-        for (int i = except; i < results.size(); i++) {
-            if (results.get(i) instanceof AcquireResult.Granted) {
-                unused.add(attempts.get(i));
-            }
-        }
+        List<AcquireRequest> unused = grantedFrom(except);
         if (!unused.isEmpty()) {
             releaser.releaseAll(unused);
         }
+    }
+
+    private List<AcquireRequest> grantedFrom(int first) {
+        List<AcquireRequest> all = new ArrayList<>();
+        for (int i = first; i < results.size(); i++) {
+            if (results.get(i) instanceof AcquireResult.Granted) {
+                all.add(attempts.get(i));
+            }
+        }
+        return all;
     }
 }

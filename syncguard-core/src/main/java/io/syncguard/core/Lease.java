@@ -146,6 +146,11 @@ final class Lease {
         return phase() == Phase.HELD;
     }
 
+    /** Whether its holder sends the release now. */
+    boolean isReleasing() {
+        return phase == Phase.RELEASING;
+    }
+
     Duration remaining() {
         return isHeld() ? Duration.ofNanos(Math.max(0, deadline() - time.nanoTime())) : Duration.ZERO;
     }

@@ -34,7 +34,10 @@ final class LeaseMonitor implements AutoCloseable {
     private final ListenerDispatcher dispatcher;
     private final Alarm alarm;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition noneLeft = lock.newCondition();
+    private final Condition fewer = lock.newCondition();
+
+    /** Written before the leases are looked at, and read after one is removed: so one of both sees the other. */
+    private volatile boolean releasesAwaited;
 
     LeaseMonitor(Time time, LeakDetector leaks, ListenerDispatcher dispatcher) {
         this.time = time;
@@ -63,10 +66,10 @@ final class LeaseMonitor implements AutoCloseable {
     void remove(Lease lease) {
         held.remove(lease.lockId());
         leaks.ended(lease);
-        if (held.isEmpty()) {
+        if (held.isEmpty() || releasesAwaited) {
             lock.lock();
             try {
-                noneLeft.signalAll();
+                fewer.signalAll();
             } finally {
                 lock.unlock();
             }
@@ -109,7 +112,22 @@ final class LeaseMonitor implements AutoCloseable {
 
     /** Waits until no lease is held, for this duration at most. An interrupt ends the wait. */
     void awaitNone(Duration atMost) {
-        time.awaitUntil(held::isEmpty, lock, noneLeft, atMost);
+        time.awaitUntil(held::isEmpty, lock, fewer, atMost);
+    }
+
+    /**
+     * Does the same. But an interrupt does not end the wait for releases that their holders send: a body that stops its
+     * own engine is interrupted by its loss, and other holders need the connections.
+     */
+    void awaitEnds(Duration atMost) {
+        long deadline = time.nanoTime() + atMost.toNanos();
+        awaitNone(atMost);
+        releasesAwaited = true;
+        time.awaitUninterrupted(
+                () -> leases().stream().noneMatch(Lease::isReleasing),
+                lock,
+                fewer,
+                Duration.ofNanos(deadline - time.nanoTime()));
     }
 
     @Override

@@ -110,9 +110,17 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
                 renewer,
                 releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
-        this.acquirer = new Acquirer(
-                backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks, monitor::holds);
         this.acquisitions = new Acquisitions(time);
+        this.acquirer = new Acquirer(
+                backend,
+                settings,
+                time,
+                waiters,
+                backgroundReleaser,
+                dispatcher,
+                this::grantsLocks,
+                monitor::holds,
+                acquisitions::granted);
         this.handles = new LeaseHandles(parts, heartbeat, backgroundReleaser, fenceWarning, this::grantsLocks);
         this.diagnostics = new EngineDiagnostics(
                 backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time), this::grantsLocks);
@@ -217,6 +225,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
         acquisitions.awaitOthers(backend.inDoubtPeriod());
         monitor.awaitNone(settings.shutdownTimeout());
+        backgroundReleaser.releaseAll(acquisitions.grantedToCaller());
         for (Lease lease : monitor.leases()) {
             lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
             // Its holder may be about to release it: a second release would take the first one's answer away.
@@ -224,7 +233,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
                 backgroundReleaser.release(lease);
             }
         }
-        monitor.awaitNone(backend.inDoubtPeriod());
+        monitor.awaitEnds(backend.inDoubtPeriod());
         backgroundReleaser.flush();
     }
 

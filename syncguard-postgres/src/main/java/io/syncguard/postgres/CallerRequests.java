@@ -105,8 +105,7 @@ final class CallerRequests implements AutoCloseable {
             Shielded.closeAll(releaseBatches);
         }
         if (acquireBatches != null) {
-            Shielded.closeAll(acquireBatches);
-            Shielded.uninterrupted(acquireBatches::awaitLeft);
+            Shielded.closeAll(acquireBatches, acquireBatches::awaitLeft);
         }
     }
 

@@ -2,7 +2,6 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.pool.HikariPool;
-import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.postgres.PooledDataSource;
 import io.syncguard.spi.PoolStatus;
@@ -147,20 +146,40 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     }
 
     /**
-     * On an interrupted thread, HikariCP would leave its threads and connections. It may also leave one that comes back
-     * while it ends, so it ends when all are back, or after {@link #LONGEST_USE_NANOS}.
+     * HikariCP may leave a connection that comes back while it ends, so it ends when all are back, or after {@link
+     * #LONGEST_USE_NANOS}.
      */
     private static void shutDown(HikariPool pool) {
-        Shielded.uninterrupted(() -> {
-            try {
-                long end = Time.SYSTEM.nanoTime() + LONGEST_USE_NANOS;
-                while (pool.getActiveConnections() > 0 && Time.SYSTEM.nanoTime() < end) {
-                    Time.SYSTEM.sleep(LOOK_NANOS);
+        long end = Time.SYSTEM.nanoTime() + LONGEST_USE_NANOS;
+        uninterrupted(() -> {
+            while (pool.getActiveConnections() > 0 && Time.SYSTEM.nanoTime() < end) {
+                Time.SYSTEM.sleep(LOOK_NANOS);
+            }
+            pool.shutdown();
+        });
+    }
+
+    /** An interrupted HikariCP leaves threads and connections, so the work begins again after each interrupt. */
+    private static void uninterrupted(Interruptible work) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            for (boolean done = false; !done; ) {
+                try {
+                    work.run();
+                    done = true;
+                } catch (InterruptedException ex) {
+                    interrupted = true;
                 }
-                pool.shutdown();
-            } catch (InterruptedException ex) {
+            }
+        } finally {
+            if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-        });
+        }
+    }
+
+    @FunctionalInterface
+    private interface Interruptible {
+        void run() throws InterruptedException;
     }
 }

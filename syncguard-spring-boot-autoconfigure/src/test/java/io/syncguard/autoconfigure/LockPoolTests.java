@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -60,6 +61,32 @@ class LockPoolTests {
         }
         closing.join();
         await().untilAsserted(() -> assertThat(database.describedSessions()).isEmpty());
+    }
+
+    /** A body that closes its own application is interrupted by its loss. */
+    @Test
+    void an_interrupt_of_the_thread_that_closes_the_pool_leaves_no_connection() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.url());
+        LockPool pool = new LockPool(config);
+        FutureTask<Boolean> closing = new FutureTask<>(() -> {
+            pool.close();
+            return Thread.interrupted();
+        });
+        Thread thread = new Thread(closing);
+        try (Connection used = pool.getConnection()) {
+            assertThat(used.isClosed()).isFalse();
+            thread.start();
+            await().until(() -> catchThrowable(pool::getConnection) != null);
+
+            thread.interrupt();
+            thread.join();
+        }
+
+        assertThat(closing.get()).isTrue();
+        await().untilAsserted(() -> assertThat(database.describedSessions()).isEmpty());
+        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(each -> each.getName().startsWith(config.getPoolName())));
     }
 
     @Test

@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
@@ -18,7 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -168,6 +172,34 @@ class KeysTogetherTests {
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
 
         assertThat(locked("a", "b", "d")).isEmpty();
+    }
+
+    /** The other grants have no handles yet. */
+    @Test
+    void a_listener_that_closes_the_locks_at_the_first_one_leaves_nothing_behind() {
+        AtomicReference<LockEngine> closing = new AtomicReference<>();
+        EngineFixture process = new EngineFixture(new LockListener() {
+            @Override
+            public void acquired(LockEvent event) {
+                closing.get().close();
+            }
+        });
+        closing.set(process.engine);
+        process.backend.keysTogether = 10;
+        process.backend.beforeRelease = () -> {
+            if (process.backend.closed) {
+                throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+            }
+        };
+        FutureTask<List<LockHandle>> caller =
+                inAnotherThread(() -> process.engine.acquireTogether(requests("a", "b", "c")));
+
+        process.advanceUntil(caller::isDone);
+
+        assertThat(Stream.of("a", "b", "c").filter(process.backend::isLocked)).isEmpty();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(caller::get)
+                .withStackTraceContaining("shutting down");
     }
 
     /** A slow server would hold the caller up beyond its wait time. */

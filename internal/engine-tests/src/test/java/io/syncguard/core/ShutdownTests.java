@@ -1,17 +1,21 @@
 package io.syncguard.core;
 
 import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
@@ -20,10 +24,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ShutdownTests {
+
+    /** A thread that does not wait looks at the clock less often. */
+    private static final long LOOKS_OF_A_WAIT = 10;
 
     /** The threads of other tests, which may be about to end. */
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
@@ -134,6 +142,50 @@ class ShutdownTests {
         assertThat(fixture.events).containsExactly("acquired", "released");
     }
 
+    /** A leader that steps down interrupts its task, which may be what closes the application. */
+    @Test
+    void an_interrupted_thread_does_not_close_the_backend_before_a_grant_that_is_on_its_way_is_released()
+            throws Exception {
+        CountDownLatch granted = new CountDownLatch(1);
+        CountDownLatch mayArrive = new CountDownLatch(1);
+        fixture.backend.afterAcquire = () -> {
+            granted.countDown();
+            await(mayArrive);
+        };
+        fixture.backend.beforeRelease = this::failIfClosed;
+        FutureTask<LockHandle> caller = inAnotherThread(() -> locks.acquire(LockRequest.of("order:42")));
+        granted.await();
+
+        FutureTask<Boolean> flag = closeInInterruptedThread();
+        mayArrive.countDown();
+
+        assertThat(got(flag)).isTrue();
+        eventually().until(caller::isDone);
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+    }
+
+    @Test
+    void an_interrupted_thread_does_not_close_the_backend_before_a_release_that_is_on_its_way_arrives()
+            throws Exception {
+        LockHandle lock = locks.acquire(LockRequest.of("order:42"));
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        fixture.backend.beforeRelease = () -> {
+            begun.countDown();
+            await(mayGoOn);
+            failIfClosed();
+        };
+        FutureTask<Boolean> release = inAnotherThread(lock::release);
+        begun.await();
+
+        FutureTask<Boolean> flag = closeInInterruptedThread();
+        mayGoOn.countDown();
+
+        assertThat(got(release)).isTrue();
+        assertThat(got(flag)).isTrue();
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+    }
+
     /** Its loss interrupts the thread that stops the engine. A pool gives no connection to an interrupted thread. */
     @Test
     void a_body_that_closes_the_locks_leaves_its_key_free_although_its_loss_interrupts_it() throws Exception {
@@ -156,6 +208,30 @@ class ShutdownTests {
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(flag::get)
                 .withCauseInstanceOf(LockLostException.class);
+    }
+
+    /** The grant has no handle yet. */
+    @Test
+    void a_listener_that_closes_the_locks_at_the_end_of_a_wait_leaves_the_key_free() {
+        AtomicReference<LockEngine> closing = new AtomicReference<>();
+        EngineFixture process = new EngineFixture(new LockListener() {
+            @Override
+            public void waitEnded(LockEvent event) {
+                closing.get().close();
+            }
+        });
+        closing.set(process.engine);
+        process.backend.beforeRelease = () -> failIfClosed(process);
+        AcquireRequest other = process.holdElsewhere("order:42", EngineFixture.TTL);
+        FutureTask<LockHandle> waiter = process.startWaiting(LockRequest.of("order:42"));
+
+        process.releaseElsewhere(other);
+
+        eventually().until(waiter::isDone);
+        assertThat(process.backend.lookup("order:42")).isEmpty();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(waiter::get)
+                .withStackTraceContaining("shutting down");
     }
 
     @Test
@@ -203,6 +279,32 @@ class ShutdownTests {
         } catch (InterruptedException ex) {
             throw new IllegalStateException(ex);
         }
+    }
+
+    private void failIfClosed() {
+        failIfClosed(fixture);
+    }
+
+    private static void failIfClosed(EngineFixture process) {
+        if (process.backend.closed) {
+            throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+        }
+    }
+
+    /**
+     * Closes the locks, and returns whether the thread still has its flag then. Waits until it waits for others, or does
+     * not: an interrupted one that looks at the clock again and again does.
+     */
+    private FutureTask<Boolean> closeInInterruptedThread() {
+        FutureTask<Boolean> closing = new FutureTask<>(() -> {
+            Thread.currentThread().interrupt();
+            locks.close();
+            return Thread.interrupted();
+        });
+        Thread thread = new Thread(closing);
+        thread.start();
+        eventually().until(() -> closing.isDone() || fixture.time.looks().getOrDefault(thread, 0L) > LOOKS_OF_A_WAIT);
+        return closing;
     }
 
     private FutureTask<Void> closeInAnotherThread() {

@@ -192,10 +192,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /**
      * Waits until no batch is under way that has a request of a caller who has left, at most for the time that a request
-     * may take. Call it after {@link #close}.
+     * may take. Call it after {@link #close}. An interrupt does not end the wait.
      */
     public void awaitLeft() {
-        time.awaitUntil(
+        time.awaitUninterrupted(
                 () -> departed.stream().noneMatch(Batch::isLeft),
                 lock,
                 delivery,

@@ -85,6 +85,20 @@ class BatcherCloseTests {
         assertThat(forced.store.unclaimed).containsExactly("a");
     }
 
+    /** A body that closes its own application is interrupted by its loss. */
+    @Test
+    void an_interrupt_of_the_thread_that_waits_for_them_changes_nothing() throws Exception {
+        ManualStatement batch = leave("a");
+        Thread end = startAwaitingLeft();
+        end.interrupt();
+        forced.awaitLooks(end);
+
+        batch.answer();
+
+        end.join();
+        assertThat(forced.store.unclaimed).containsExactly("a");
+    }
+
     @Test
     void nobody_waits_for_a_batch_whose_callers_wait() {
         BatchCaller a = forced.send("a");
