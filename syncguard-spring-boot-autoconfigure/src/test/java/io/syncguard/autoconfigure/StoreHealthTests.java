@@ -79,7 +79,7 @@ class StoreHealthTests {
                         redis("min-replicas-to-write", "1", "0"),
                         new Condition(
                                 "Redis: no right",
-                                () -> redis.commands().aclSetuser("locker", rights().removeCommand(CommandType.ZADD)),
+                                () -> redis.commands().aclSetuser("locker", rights().removeCommand(CommandType.SET)),
                                 () -> redis.commands().aclSetuser("locker", rights())),
                         postgres(
                                 "no right to count",

@@ -125,11 +125,12 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return request;
     }
 
-    /** Lets another thread ask for the key, and waits until it has a queue entry. */
+    /** Lets another thread ask for the key, and waits until it has a queue entry and has read the clock for its wait. */
     public FutureTask<LockHandle> startWaiting(LockRequest request) {
         int before = store.queue(request.key()).size();
-        FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(request));
-        eventually().until(() -> store.queue(request.key()).size() == before + 1);
+        FutureTask<LockHandle> waiter = new FutureTask<>(() -> engine.acquire(request));
+        Thread thread = start(waiter);
+        eventually().until(() -> store.queue(request.key()).size() == before + 1 && time.hasLooked(thread, 1));
         return waiter;
     }
 
@@ -201,10 +202,15 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     public static <T> FutureTask<T> inAnotherThread(Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
+        start(task);
+        return task;
+    }
+
+    private static Thread start(FutureTask<?> task) {
         Thread thread = new Thread(task, "another");
         thread.setDaemon(true);
         thread.start();
-        return task;
+        return thread;
     }
 
     @Override
