@@ -66,9 +66,10 @@ final class KeyHistory {
     }
 
     private LeaseHistory lateGrant(HistoryEvent late, List<HistoryEvent> ofLock) {
+        // A release that took effect may have ended the other lease. One that did not was sent, at least.
         Stream<HistoryEvent> releases = ofLock.stream()
-                .filter(event -> event.is(Kind.RELEASE) && event.mayHaveHappened())
-                .map(event -> event.answered(event.end(), Outcome.UNKNOWN));
+                .filter(event -> event.is(Kind.RELEASE))
+                .map(event -> event.mayHaveHappened() ? event.answered(event.end(), Outcome.UNKNOWN) : event);
         return new LeaseHistory(
                 late,
                 Stream.concat(Stream.of(late), releases).collect(Collectors.toCollection(ArrayList::new)),

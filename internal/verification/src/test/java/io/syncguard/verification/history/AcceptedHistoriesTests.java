@@ -264,6 +264,18 @@ class AcceptedHistoriesTests {
     }
 
     @Test
+    void a_waiter_whose_grant_comes_after_requests_without_answer_and_is_over_when_it_is_released() {
+        accepts(script().reading()
+                .acquire("reader", 0, 1000, UNKNOWN)
+                .taking(2000)
+                .grant("reader", 1, 10, 100)
+                .taking(1)
+                .release("reader", 2020, NOT_HELD)
+                .release("reader", 3000, NOT_HELD)
+                .processEnded("a", 20_000));
+    }
+
+    @Test
     void a_paused_holder_that_writes_late_and_then_learns_that_it_lost() {
         accepts(script().grant("one", 1, 0, 100)
                 .by("b")
