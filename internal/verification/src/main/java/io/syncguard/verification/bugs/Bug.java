@@ -28,7 +28,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** A bug that lock services have had, other ones or earlier versions of ours. A process of a run is told its name. */
 public enum Bug {
     NONE("no bug", Place.NOWHERE),
-    TAKEOVER_WITHOUT_KEY("a takeover is an update that changes no key", Place.SCRIPT),
     CHECK_WITHOUT_ROW_LOCK("the guard of a commit locks no row", Place.NOWHERE),
     RELEASE_BY_KEY("a release finds its lease by the key", Place.store(StoreBugs::releaseByKey)),
     HEARTBEAT_BY_KEY("a heartbeat finds its lease by the key", Place.store(StoreBugs::heartbeatByKey)),

@@ -27,7 +27,6 @@ final class Hunts {
 
     static List<Hunt> all() {
         return List.of(
-                new Hunt(Bug.TAKEOVER_WITHOUT_KEY, LATE_COMMITS),
                 new Hunt(Bug.CHECK_WITHOUT_ROW_LOCK, LATE_COMMITS),
                 new Hunt(Bug.RELEASE_BY_KEY, PAUSES),
                 new Hunt(Bug.HEARTBEAT_BY_KEY, POSTGRES_STRESS),
