@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Acquisitions {
 
-    /** Those of one thread, which alone uses it. There are several when a listener acquires a lock, too. */
+    /** The acquisitions of one thread, which alone uses this. A listener that acquires a lock adds a second one. */
     private static final class UnderWay {
 
         private final List<AcquireRequest> granted = new ArrayList<>(1);
@@ -64,8 +64,8 @@ final class Acquisitions {
     }
 
     /**
-     * What was granted to the acquisitions of the running thread. A listener that stops its own engine stands in the way
-     * of their handles, and so of their releases.
+     * What was granted to the acquisitions of the running thread. A listener that stops its own engine keeps them from
+     * their handles, and so from their releases.
      */
     List<AcquireRequest> grantedToCaller() {
         UnderWay own = underWay.get(Thread.currentThread());
@@ -73,8 +73,8 @@ final class Acquisitions {
     }
 
     /**
-     * Waits until no other thread acquires a lock, for this duration at most. An interrupt does not end the wait: a body
-     * that stops its own engine may be interrupted, and other callers need the connections.
+     * Waits until no other thread acquires a lock, for this duration at most. An interrupt does not end the wait: a
+     * body that stops its own engine may be interrupted, and other callers need the connections.
      */
     void awaitOthers(Duration atMost) {
         awaited = true;
