@@ -110,7 +110,15 @@ public record EngineSettings(
         boolean handOver =
                 request.mode() == LockMode.EXCLUSIVE && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(
-                request.key(), request.mode(), lockId, leaseTtl, owner(request), handOver, false, null);
+                request.key(),
+                request.mode(),
+                request.permits(),
+                lockId,
+                leaseTtl,
+                owner(request),
+                handOver,
+                false,
+                null);
     }
 
     private static void requireHeartbeat(String key, Duration interval, Duration ttl) {

@@ -72,6 +72,7 @@ final class QueueEntry {
     }
 
     LockStatus.Waiter status() {
-        return new LockStatus.Waiter(request.mode(), request.owner(), Instant.ofEpochMilli(arrivedAt));
+        return new LockStatus.Waiter(
+                request.mode(), request.permits(), request.owner(), Instant.ofEpochMilli(arrivedAt));
     }
 }

@@ -11,7 +11,6 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
-import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
@@ -141,6 +140,7 @@ final class AnswerScript implements AutoCloseable {
         return new AcquireRequest(
                 words[2],
                 LockMode.valueOf(words[3].toUpperCase()),
+                0,
                 lockId(words[0]),
                 millis(words[4]),
                 words[0],
@@ -180,10 +180,7 @@ final class AnswerScript implements AutoCloseable {
         ReleaseResult answer = words.length == 2
                 ? process(words[0]).release(id)
                 : process(words[0]).releaseAfter(id, millis(words[3]));
-        HandOver handOver = answer.handOver();
-        if (handOver != null) {
-            engine.handOver(handOver.waiter(), handOver.grant());
-        }
+        answer.handOvers().forEach(handOver -> engine.handOver(handOver.waiter(), handOver.grant()));
         return answer;
     }
 

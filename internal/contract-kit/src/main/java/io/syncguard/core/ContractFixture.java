@@ -11,7 +11,6 @@ import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
-import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
@@ -103,7 +102,8 @@ public abstract class ContractFixture {
     }
 
     protected final AcquireRequest request(String key, LockMode mode, Duration ttl) {
-        return new AcquireRequest(key, mode, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
+        return new AcquireRequest(
+                key, mode, 0, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
     }
 
     /** A lock id that no lease of the key has. */
@@ -132,7 +132,15 @@ public abstract class ContractFixture {
     /** The last attempt of a caller who has waited. */
     protected static AcquireRequest lastTry(AcquireRequest request) {
         return new AcquireRequest(
-                request.key(), request.mode(), request.lockId(), request.ttl(), request.owner(), false, false, null);
+                request.key(),
+                request.mode(),
+                request.permits(),
+                request.lockId(),
+                request.ttl(),
+                request.owner(),
+                false,
+                false,
+                null);
     }
 
     protected final AcquireResult.Granted granted(AcquireRequest request) {
@@ -190,10 +198,9 @@ public abstract class ContractFixture {
 
     /** Delivers the hand-over of the answer, if the store has sent no message, as the engine of the process does. */
     protected final Outcome delivered(LockBackend process, ReleaseResult answer) {
-        HandOver handOver = answer.handOver();
-        if (handOver != null) {
-            Objects.requireNonNull(engines.get(process)).handOver(handOver.waiter(), handOver.grant());
-        }
+        answer.handOvers()
+                .forEach(handOver ->
+                        Objects.requireNonNull(engines.get(process)).handOver(handOver.waiter(), handOver.grant()));
         return answer.outcome();
     }
 

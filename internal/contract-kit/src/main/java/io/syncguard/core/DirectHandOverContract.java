@@ -304,7 +304,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
                 .extracting(answer -> delivered(backend(), answer))
                 .hasSize(4)
                 .containsOnly(Outcome.RELEASED);
-        assertThat(answers.get(3).handOver()).isNull();
+        assertThat(answers.get(3).handOvers()).isEmpty();
         here.forEach(this::grantReceivedBy);
         eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
         assertThat(received.order).containsExactlyInAnyOrderElementsOf(numbers(here));
@@ -334,6 +334,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         return new AcquireRequest(
                 request.key(),
                 request.mode(),
+                request.permits(),
                 request.lockId(),
                 request.ttl(),
                 request.owner(),
