@@ -11,9 +11,12 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -100,12 +103,10 @@ class DistributedLockPermitsTests {
                     .isThrownBy(() -> partners.all(List.of("b", "a"), () -> "asked"));
             assertThat(application.isTaken("partner:b")).isFalse();
             assertThat(partners.all(List.of("c", "b"), () -> {
-                        assertThatExceptionOfType(LockNotAcquiredException.class)
-                                .isThrownBy(() -> CompletableFuture.supplyAsync(() -> partners.alone("c"))
-                                        .exceptionally(ex -> {
-                                            throw (LockNotAcquiredException) ex.getCause();
-                                        })
-                                        .join());
+                        assertThat(CompletableFuture.supplyAsync(() -> partners.alone("c")))
+                                .failsWithin(Duration.ofSeconds(30))
+                                .withThrowableOfType(ExecutionException.class)
+                                .withCauseInstanceOf(LockNotAcquiredException.class);
                         return "asked";
                     }))
                     .isEqualTo("asked");
@@ -121,9 +122,7 @@ class DistributedLockPermitsTests {
             Sinks.One<String> sink = Sinks.one();
             CompletableFuture<String> published =
                     partners.publish("42", sink.asMono()).toFuture();
-            while (application.grants("partner:42") < 2) {
-                Thread.onSpinWait();
-            }
+            Awaitility.await().until(() -> application.grants("partner:42") == 2);
 
             assertThatExceptionOfType(LockNotAcquiredException.class)
                     .isThrownBy(() -> partners.ask("42", () -> "asked"));
