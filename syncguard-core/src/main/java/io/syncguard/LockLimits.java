@@ -21,6 +21,9 @@ public final class LockLimits {
     /** The longest time that may be asked for. */
     public static final Duration MAX_DURATION = Duration.ofDays(365);
 
+    /** The most permits that a request may ask for. */
+    public static final int MAX_PERMITS = 10_000;
+
     private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
 
     private static final Pattern LOCK_ID = Pattern.compile("[A-Za-z0-9_-]{22}");
@@ -66,6 +69,14 @@ public final class LockLimits {
     /** A ttl: a whole number of milliseconds from 1 ms to 365 days. */
     public static Duration ttl(Duration ttl) {
         return ttl("ttl", ttl);
+    }
+
+    /** How many may hold a lock with permits at the same time: 1 to {@value #MAX_PERMITS}. */
+    public static int permits(int permits) {
+        if (permits < 1 || permits > MAX_PERMITS) {
+            throw invalid("number of permits is " + permits + ", but has to be between 1 and " + MAX_PERMITS);
+        }
+        return permits;
     }
 
     /** @param what name of the ttl in the message, such as that of a property */

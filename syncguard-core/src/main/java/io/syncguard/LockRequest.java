@@ -66,6 +66,19 @@ public final class LockRequest {
         return with(copy -> copy.mode = LockMode.SHARED);
     }
 
+    /**
+     * The same for one of so many permits: it is granted while fewer shared leases of the key are held, over all
+     * processes. Its mode is {@link LockMode#SHARED}. Each request is judged by its own number.
+     *
+     * @param permits from 1 to {@value LockLimits#MAX_PERMITS}
+     */
+    public LockRequest permits(int permits) {
+        return with(copy -> {
+            copy.mode = LockMode.SHARED;
+            copy.permits = LockLimits.permits(permits);
+        });
+    }
+
     public LockRequest ttl(Duration ttl) {
         return with(copy -> copy.ttl = ttl);
     }
@@ -156,6 +169,11 @@ public final class LockRequest {
         return values.mode;
     }
 
+    /** With how many shared leases of the key it is granted at most, its own included; 0 for no limit. */
+    public int permits() {
+        return values.permits;
+    }
+
     /** How long a lease lives without an extension; {@code null} for {@code syncguard.ttl}. */
     public @Nullable Duration ttl() {
         return values.ttl;
@@ -237,6 +255,7 @@ public final class LockRequest {
             copy.holdAtLeast = Objects.requireNonNullElse(settings.holdAtLeast(), holdAtLeast());
             copy.holdAtMost = settings.holdAtMost() == null ? holdAtMost() : settings.holdAtMost();
             copy.commitGuard = Objects.requireNonNullElse(settings.commitGuard(), commitGuard());
+            copy.permits = settings.permitsOf(this);
         });
     }
 
@@ -252,6 +271,7 @@ public final class LockRequest {
         private String name = UNNAMED;
         private String key;
         private LockMode mode = LockMode.EXCLUSIVE;
+        private int permits;
         private @Nullable Duration ttl;
         private @Nullable Duration waitTime;
         private boolean exactWaitTime;
@@ -271,6 +291,7 @@ public final class LockRequest {
             this.name = values.name;
             this.key = values.key;
             this.mode = values.mode;
+            this.permits = values.permits;
             this.ttl = values.ttl;
             this.waitTime = values.waitTime;
             this.exactWaitTime = values.exactWaitTime;
@@ -312,6 +333,9 @@ public final class LockRequest {
             all.put("name", name);
             all.put("key", key);
             all.put("mode", mode);
+            if (permits > 0) {
+                all.put("permits", permits);
+            }
             all.put("ttl", ttl);
             all.put("waitTime", waitTime);
             all.put("exactWaitTime", exactWaitTime);

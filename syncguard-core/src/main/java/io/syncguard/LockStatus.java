@@ -28,8 +28,9 @@ public record LockStatus(String key, Instant at, List<LockInfo> holders, List<Wa
      * A queue entry.
      *
      * @param mode what the waiter asks for
+     * @param permits with how many shared leases of the key it may be granted at most; 0 for no limit
      * @param owner the label of the process that waits
      * @param since the time of its arrival
      */
-    public record Waiter(LockMode mode, String owner, Instant since) {}
+    public record Waiter(LockMode mode, int permits, String owner, Instant since) {}
 }

@@ -6,7 +6,6 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
-import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -231,10 +230,7 @@ final class LockReleaser {
     }
 
     private void deliver(ReleaseResult result) {
-        HandOver handOver = result.handOver();
-        if (handOver != null) {
-            waiters.handOver(handOver.waiter(), handOver.grant());
-        }
+        result.handOvers().forEach(handOver -> waiters.handOver(handOver.waiter(), handOver.grant()));
     }
 
     private static boolean isLost(ReleaseResult result) {

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the normalised key
  * @param mode whether the lease may exist beside shared ones
+ * @param permits how many shared leases the key may have with this one, from 1 to 10 000; 0 for no limit, as in every
+ *     exclusive request
  * @param lockId the secret of the lease, made for this acquisition alone by {@link LockBackend#lockIdFor}
  * @param ttl how long the lease lives without an extension
  * @param owner the label of the caller, for people
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public record AcquireRequest(
         String key,
         LockMode mode,
+        int permits,
         String lockId,
         Duration ttl,
         String owner,
@@ -31,12 +34,12 @@ public record AcquireRequest(
 
     /** The same, by a caller who waits if the key is refused. */
     public AcquireRequest waitingAs(long waiter) {
-        return new AcquireRequest(key, mode, lockId, ttl, owner, handOver, queued, waiter);
+        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, queued, waiter);
     }
 
     /** The same, by a caller who has a queue entry. */
     public AcquireRequest fromQueue() {
-        return new AcquireRequest(key, mode, lockId, ttl, owner, handOver, true, waiter);
+        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, true, waiter);
     }
 
     /** The lock id with its key, for the requests that follow. */
@@ -47,6 +50,7 @@ public record AcquireRequest(
     /** Without the lock id. */
     @Override
     public String toString() {
-        return OneLine.of("request for '" + key + "', " + mode + ", ttl " + MessageText.of(ttl) + ", owner " + owner);
+        return OneLine.of("request for '" + key + "', " + mode + (permits == 0 ? "" : " with " + permits + " permits")
+                + ", ttl " + MessageText.of(ttl) + ", owner " + owner);
     }
 }

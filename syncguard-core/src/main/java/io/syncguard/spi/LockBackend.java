@@ -40,6 +40,9 @@ public interface LockBackend extends AutoCloseable {
     /** How long after its end a lease still keeps the key from others, in milliseconds. */
     long TOLERANCE_MILLIS = 1000;
 
+    /** How many waiters one release hands a key over to at most. */
+    int MAX_HAND_OVERS = 64;
+
     /** The name in meters, such as {@code postgres}. */
     String name();
 
@@ -63,6 +66,12 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Grants the key if no live lease conflicts with the request, and no conflicting waiter is in front of it. Two
      * requests conflict unless both are shared.
+     *
+     * <p>A request with {@link AcquireRequest#permits} is granted if, besides, the key has fewer shared leases than it
+     * says, and no waiter at all is in front of it; and no shared request passes a waiter with permits. Each request is
+     * judged by its own number. Lapsed leases count until they are deleted: one whose extension is under way may be
+     * live again. So they are deleted only when the number is reached, and the others counted once more. A queued
+     * request that is granted wakes the waiter behind it, if that one can be granted the key, too.
      *
      * <p>Otherwise a request with a {@link AcquireRequest#waiter waiter} is {@link AcquireResult.Queued queued}: it
      * gets a queue entry behind all others, or its own entry is renewed. A request without a waiter is refused, and its
@@ -99,11 +108,12 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Ends the lease with this lock id, or deletes its queue entry, and never touches another one. Then the key is
-     * handed over: granted at once to the first waiter, if that one wants it exclusively and
-     * {@link AcquireRequest#handOver} allows it. The lease of a hand-over ends one {@link #waiterTtl} from now.
-     * Otherwise all who can be granted the key now are woken.
+     * handed over: granted at once to the first waiter, if that one wants it exclusively or with permits and
+     * {@link AcquireRequest#handOver} allows it. Waiters with permits behind one with permits are granted the key in
+     * the same step as far as there is room, {@value #MAX_HAND_OVERS} at most. The lease of a hand-over ends one
+     * {@link #waiterTtl} from now. All others who can be granted the key now are woken.
      *
-     * <p>If that waiter is one of this process, the answer may {@linkplain ReleaseResult#handOver carry the grant}
+     * <p>If such a waiter is one of this process, the answer may {@linkplain ReleaseResult#handOvers carry the grant}
      * instead of a message, never both: the engine delivers it. If the answer is lost, the engine renews the waiters of
      * the key at once.
      */

@@ -1,15 +1,15 @@
 package io.syncguard.spi;
 
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
 /**
  * The answer to a release.
  *
  * @param outcome what became of the lease, or of the queue entry
- * @param handOver the grant that the release made to a waiter of this process; {@code null} if there is none, or if it
- *     is sent as a message
+ * @param handOvers the grants that the release made to waiters of this process, in the order of their fences; empty if
+ *     it made none, or if they are sent as messages
  */
-public record ReleaseResult(Outcome outcome, @Nullable HandOver handOver) {
+public record ReleaseResult(Outcome outcome, List<HandOver> handOvers) {
 
     public static final ReleaseResult RELEASED = of(Outcome.RELEASED);
     public static final ReleaseResult LEFT = of(Outcome.LEFT);
@@ -17,13 +17,17 @@ public record ReleaseResult(Outcome outcome, @Nullable HandOver handOver) {
     public static final ReleaseResult NOT_FOUND = of(Outcome.NOT_FOUND);
     public static final ReleaseResult BUSY = of(Outcome.BUSY);
 
+    public ReleaseResult {
+        handOvers = List.copyOf(handOvers);
+    }
+
     /** Released, and granted to the waiter of this process with this number. */
     public static ReleaseResult handedOver(long waiter, AcquireResult.Granted grant) {
-        return new ReleaseResult(Outcome.RELEASED, new HandOver(waiter, grant));
+        return new ReleaseResult(Outcome.RELEASED, List.of(new HandOver(waiter, grant)));
     }
 
     private static ReleaseResult of(Outcome outcome) {
-        return new ReleaseResult(outcome, null);
+        return new ReleaseResult(outcome, List.of());
     }
 
     /** What became of the lease, or of the queue entry. */

@@ -82,6 +82,6 @@ public final class StoreProbe {
         RANDOM.nextBytes(random);
         String lockId =
                 store.lockIdFor(key, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
-        return new AcquireRequest(key, LockMode.EXCLUSIVE, lockId, TTL, "health", false, false, null);
+        return new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "health", false, false, null);
     }
 }

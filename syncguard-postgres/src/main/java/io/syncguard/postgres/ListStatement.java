@@ -147,6 +147,7 @@ final class ListStatement {
     private static LockStatus.Waiter waiter(ResultSet rows) throws SQLException {
         return new LockStatus.Waiter(
                 LockMode.valueOf(rows.getString("mode")),
+                0,
                 PostgresRows.text(rows, "owner"),
                 Instant.ofEpochMilli(rows.getLong("acquired_at_ms")));
     }

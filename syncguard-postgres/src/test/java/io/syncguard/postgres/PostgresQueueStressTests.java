@@ -106,7 +106,7 @@ class PostgresQueueStressTests {
         recent.add(lockId);
         for (int i = 0; i < 3; i++) {
             AcquireRequest request = new AcquireRequest(
-                    key, mode, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
+                    key, mode, 0, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
             if (race.backend.acquire(request) instanceof AcquireResult.Granted) {
                 grants.computeIfAbsent(key, any -> new AtomicLong()).incrementAndGet();
                 return;

@@ -109,6 +109,7 @@ class PostgresTakenAlongTests {
             assertThat(ours.acquire(new AcquireRequest(
                             waiter.key(),
                             waiter.mode(),
+                            waiter.permits(),
                             waiter.lockId(),
                             waiter.ttl(),
                             waiter.owner(),
@@ -122,7 +123,7 @@ class PostgresTakenAlongTests {
                     : ours.release(holder);
 
             assertThat(answer.outcome()).isEqualTo(ReleaseResult.Outcome.RELEASED);
-            assertThat(answer.handOver() == null).isEqualTo(together);
+            assertThat(answer.handOvers().isEmpty()).isEqualTo(together);
             assertThat(store.jdbc().queryForList("SELECT lock_id FROM syncguard_locks", String.class))
                     .containsExactly(waiter.lockId());
         }

@@ -132,7 +132,8 @@ final class RedisReplyReader {
     }
 
     private static LockStatus.Waiter readWaiter(RedisReply entry) {
-        return new LockStatus.Waiter(LockMode.valueOf(entry.text(0)), RedisLock.owner(entry.text(1)), timeOf(entry, 2));
+        return new LockStatus.Waiter(
+                LockMode.valueOf(entry.text(0)), 0, RedisLock.owner(entry.text(1)), timeOf(entry, 2));
     }
 
     static ForcedRelease readForcedRelease(RedisReply reply, String key) {

@@ -316,7 +316,7 @@ class RedisKeysTests extends ContractFixture {
         AcquireRequest first = held(writer());
 
         granted(new AcquireRequest(
-                KEY, LockMode.EXCLUSIVE, first.lockId(), Duration.ofDays(30), first.owner(), false, true, 1L));
+                KEY, LockMode.EXCLUSIVE, 0, first.lockId(), Duration.ofDays(30), first.owner(), false, true, 1L));
 
         assertThat(store.redis().getExpire(store.key("fence", KEY)))
                 .isGreaterThanOrEqualTo(store.redis().getExpire(store.key("lock", KEY)));

@@ -53,9 +53,9 @@ class RedisRightsTests {
 
     private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private final AcquireRequest waiter =
-            new AcquireRequest("order:42", LockMode.EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
+            new AcquireRequest("order:42", LockMode.EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
     private final AcquireRequest reader =
-            new AcquireRequest("order:42", LockMode.SHARED, "C".repeat(22), TTL, "test", false, false, 8L);
+            new AcquireRequest("order:42", LockMode.SHARED, 0, "C".repeat(22), TTL, "test", false, false, 8L);
 
     @BeforeAll
     static void startServer() {

@@ -322,7 +322,7 @@ class RedisServerErrorsTests {
             assertThat(backend.extend(new ExtendRequest(reader.key(), reader.lockId(), TTL)))
                     .isInstanceOf(ExtendResult.Extended.class);
             assertThat(backend.release(reader.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
-            assertThat(backend.release(request.keyedLockId()).handOver()).isNotNull();
+            assertThat(backend.release(request.keyedLockId()).handOvers()).isNotEmpty();
             assertThat(backend.lookupById(waiter.keyedLockId())).isPresent();
         } finally {
             redis.commands().configSet("maxmemory", "0");
@@ -331,8 +331,8 @@ class RedisServerErrorsTests {
 
     /** Accepts a hand-over. */
     private AcquireRequest waiter(String letter) {
-        return new AcquireRequest(
-                "order:42", LockMode.EXCLUSIVE, letter.repeat(22), TTL, "test", true, false, (long) letter.charAt(0));
+        return new AcquireRequest("order:42", LockMode.EXCLUSIVE, 0, letter.repeat(22), TTL, "test", true, false, (long)
+                letter.charAt(0));
     }
 
     @Test

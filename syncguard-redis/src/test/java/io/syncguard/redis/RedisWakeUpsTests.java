@@ -31,7 +31,7 @@ class RedisWakeUpsTests {
     private final OwnRedis redis = new OwnRedis();
     private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private final AcquireRequest waiter =
-            new AcquireRequest("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
+            new AcquireRequest("order:42", EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
     private final RecordingWakeUpListener received = new RecordingWakeUpListener();
     private LockBackend backend;
 

@@ -86,7 +86,7 @@ class AdvisorTests {
                 NOW,
                 List.of(new LockInfo("", "", LockMode.EXCLUSIVE, NOW.minus(held), NOW, new Fence(1), "here")),
                 IntStream.range(0, waiters)
-                        .mapToObj(i -> new LockStatus.Waiter(LockMode.EXCLUSIVE, "there", NOW.minusSeconds(10L * i)))
+                        .mapToObj(i -> new LockStatus.Waiter(LockMode.EXCLUSIVE, 0, "there", NOW.minusSeconds(10L * i)))
                         .toList(),
                 waiters);
     }

@@ -82,7 +82,7 @@ class LockDescriptorTests {
     }
 
     private void waits(LockMode mode, String owner) {
-        queue.add(new LockStatus.Waiter(mode, owner, AT.minusSeconds(3)));
+        queue.add(new LockStatus.Waiter(mode, 0, owner, AT.minusSeconds(3)));
     }
 
     private List<List<String>> blockers() {

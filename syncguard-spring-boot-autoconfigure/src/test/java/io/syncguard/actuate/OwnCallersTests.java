@@ -40,7 +40,7 @@ class OwnCallersTests {
             waits(each, LockMode.EXCLUSIVE);
         }
         LockStatus lock = lock(Stream.of(stored.split(" (?=[a-z])"))
-                .map(each -> new LockStatus.Waiter(LockMode.EXCLUSIVE, owner(each), AT.minus(time(each))))
+                .map(each -> new LockStatus.Waiter(LockMode.EXCLUSIVE, 0, owner(each), AT.minus(time(each))))
                 .toList());
 
         assertThat(new OwnCallers(callers)
@@ -54,7 +54,7 @@ class OwnCallersTests {
         waits("here 3000", LockMode.EXCLUSIVE);
 
         assertThat(numberOf(new OwnCallers(callers)
-                        .waiters(lock(List.of(new LockStatus.Waiter(mode, "here", AT.minusMillis(3000)))))
+                        .waiters(lock(List.of(new LockStatus.Waiter(mode, 0, "here", AT.minusMillis(3000)))))
                         .get(0)))
                 .isEqualTo(expected);
     }

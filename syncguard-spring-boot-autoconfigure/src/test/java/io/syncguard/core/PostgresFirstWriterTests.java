@@ -71,6 +71,6 @@ class PostgresFirstWriterTests {
     }
 
     private AcquireRequest request(LockMode mode) {
-        return new AcquireRequest("order:42", mode, lockIds.next(), HOUR, "test", false, false, null);
+        return new AcquireRequest("order:42", mode, 0, lockIds.next(), HOUR, "test", false, false, null);
     }
 }

@@ -85,6 +85,7 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
         return new AcquireRequest(
                 request.key(),
                 request.mode(),
+                request.permits(),
                 request.lockId(),
                 request.ttl(),
                 request.owner(),

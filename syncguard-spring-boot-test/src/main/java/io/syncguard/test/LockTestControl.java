@@ -89,6 +89,7 @@ public final class LockTestControl {
         AcquireResult result = elsewhere.acquire(new AcquireRequest(
                 request.key(),
                 request.mode(),
+                request.permits(),
                 lockId,
                 request.ttl() == null ? LockLimits.MAX_DURATION : request.ttl(),
                 request.owner() == null ? ELSEWHERE : request.owner(),

@@ -111,7 +111,7 @@ public final class ListCosts {
 
     private static void pair(RedisLockBackend backend, String key) {
         String lockId = backend.lockIdFor(key, String.format("%022d", LOCK_IDS.incrementAndGet()));
-        backend.acquire(new AcquireRequest(key, LockMode.EXCLUSIVE, lockId, TTL, "benchmark", false, false, null));
+        backend.acquire(new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "benchmark", false, false, null));
         backend.release(new KeyedLockId(key, lockId));
     }
 

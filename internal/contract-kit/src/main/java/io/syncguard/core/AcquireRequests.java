@@ -10,10 +10,10 @@ public final class AcquireRequests {
     private AcquireRequests() {}
 
     public static AcquireRequest exclusive(String key, String lockId, Duration ttl, String owner) {
-        return new AcquireRequest(key, LockMode.EXCLUSIVE, lockId, ttl, owner, false, false, null);
+        return new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, ttl, owner, false, false, null);
     }
 
     public static AcquireRequest shared(String key, String lockId, Duration ttl, String owner) {
-        return new AcquireRequest(key, LockMode.SHARED, lockId, ttl, owner, false, false, null);
+        return new AcquireRequest(key, LockMode.SHARED, 0, lockId, ttl, owner, false, false, null);
     }
 }

@@ -13,7 +13,6 @@ import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
-import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -135,10 +134,10 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     public void releaseElsewhere(AcquireRequest request) {
-        HandOver handOver = elsewhere.release(request.keyedLockId()).handOver();
-        if (handOver != null) {
-            backend.engine.handOver(handOver.waiter(), handOver.grant());
-        }
+        elsewhere
+                .release(request.keyedLockId())
+                .handOvers()
+                .forEach(handOver -> backend.engine.handOver(handOver.waiter(), handOver.grant()));
     }
 
     /** Lets a release of this process reach the store. Its answer is lost. */

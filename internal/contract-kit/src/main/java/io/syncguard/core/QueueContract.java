@@ -271,7 +271,7 @@ public abstract class QueueContract extends ContractFixture {
         expireQueueEntry(late);
 
         refused(new AcquireRequest(
-                late.key(), late.mode(), late.lockId(), late.ttl(), late.owner(), false, true, null));
+                late.key(), late.mode(), late.permits(), late.lockId(), late.ttl(), late.owner(), false, true, null));
 
         store().endQueueEntryIn(late.lockId(), TTL);
         release(holder);

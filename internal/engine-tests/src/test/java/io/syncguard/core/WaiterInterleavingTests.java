@@ -49,7 +49,7 @@ public class WaiterInterleavingTests {
         private final WaiterRegistry waiters = new WaiterRegistry(
                 new InMemoryLockBackend(new InMemoryStore(() -> 0)), EngineSettings.defaults("test"), new ModelTime());
         private final Waiter waiter = waiters.newWaiter(new AcquireRequest(
-                "key", LockMode.EXCLUSIVE, "A".repeat(22), Duration.ofSeconds(30), "test", true, false, null));
+                "key", LockMode.EXCLUSIVE, 0, "A".repeat(22), Duration.ofSeconds(30), "test", true, false, null));
 
         /** The thread of the safety poll does not take part. */
         Caller() {

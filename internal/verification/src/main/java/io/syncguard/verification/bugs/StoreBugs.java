@@ -102,6 +102,7 @@ final class StoreBugs {
                 return super.acquire(new AcquireRequest(
                         request.key(),
                         request.mode(),
+                        request.permits(),
                         request.lockId(),
                         request.ttl(),
                         request.owner(),

@@ -10,8 +10,8 @@ import io.syncguard.verification.history.HistoryEvent.Outcome;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Records hand-overs with the acquire requests that they answer. Requests are remembered by the threads that send them,
@@ -44,11 +44,9 @@ final class HandOverRecorder {
         acquires.put(waiter, new Asked(acquire, mayBeHanded));
     }
 
-    /** The hand-over in the answer to a release, if there is one. The engine receives it afterwards. */
-    void record(@Nullable HandOver handOver, Duration firstLease) {
-        if (handOver != null) {
-            recorder.write(handedOver(handOver.waiter(), handOver.grant(), firstLease));
-        }
+    /** The hand-overs in the answer to a release. The engine receives them afterwards. */
+    void record(List<HandOver> handOvers, Duration firstLease) {
+        handOvers.forEach(handOver -> recorder.write(handedOver(handOver.waiter(), handOver.grant(), firstLease)));
     }
 
     /** A listener that records each hand-over before the engine receives it. */

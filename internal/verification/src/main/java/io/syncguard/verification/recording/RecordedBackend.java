@@ -153,7 +153,7 @@ public final class RecordedBackend implements BeanPostProcessor {
     /** Writes the hand-over of the answer, too. */
     private HistoryEvent released(LockBackend backend, HistoryEvent asked, Object answer) {
         ReleaseResult result = (ReleaseResult) answer;
-        handOvers.record(result.handOver(), backend.waiterTtl());
+        handOvers.record(result.handOvers(), backend.waiterTtl());
         return asked.answered(System.nanoTime(), outcomeOf(result.outcome()));
     }
 

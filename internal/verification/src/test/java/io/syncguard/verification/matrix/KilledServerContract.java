@@ -93,7 +93,7 @@ abstract class KilledServerContract {
     private void warmUp() {
         String other = "warm-up-" + UUID.randomUUID();
         String lockId = behindLink.lockIdFor(other, "u".repeat(22));
-        behindLink.acquire(new AcquireRequest(other, LockMode.EXCLUSIVE, lockId, TTL, "test", true, false, null));
+        behindLink.acquire(new AcquireRequest(other, LockMode.EXCLUSIVE, 0, lockId, TTL, "test", true, false, null));
         KeyedLockId id = new KeyedLockId(other, lockId);
         behindLink.rotate(new ExtendRequest(other, lockId, TTL));
         behindLink.extend(List.of(new ExtendRequest(other, lockId, TTL)));
@@ -196,6 +196,6 @@ abstract class KilledServerContract {
     }
 
     private AcquireRequest request(String lockId) {
-        return new AcquireRequest(key, LockMode.EXCLUSIVE, lockId, TTL, "test", true, false, null);
+        return new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "test", true, false, null);
     }
 }
