@@ -81,9 +81,8 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
 -- the process polls. With hand_over, a release may grant the key to the entry for ttl_ms; that message carries the
 -- secret, because every user may notify.
 --
--- permits says for how many shared leases there is room, with that of the request: 1 for a writer, and null for a reader
--- without a limit. So a request is blocked by the exclusive lease, by as many shared leases as it has permits, and by
--- entries in front of it, except for a reader without a limit by its like. A writer is one whose lease is exclusive.
+-- permits: with so many shared leases, the key has no room for the request. It is 1 for a writer, and null for a reader
+-- without a limit. Readers without a limit do not block each other; all others wait for whoever is in front.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     lock_id       TEXT COLLATE pg_catalog."C" PRIMARY KEY,
     key           TEXT COLLATE pg_catalog."C" NOT NULL,
@@ -143,7 +142,7 @@ BEGIN
 END
 $do$;
 
--- Removes the functions of version 3 that have other parameters now: the acquire requests of its instances fail.
+-- Removes the functions of version 3 that have other parameters now: acquire requests of its instances fail.
 DO $do$
 DECLARE
     v_old TEXT;
@@ -153,7 +152,8 @@ BEGIN
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
         'next_look(text,boolean,bigint,bigint,bigint)',
-        'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint)',
+        'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
+            'text,bigint[],boolean)',
         'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'queue_front(text)', 'wake_behind(text,bigint,boolean)'
     ]
@@ -339,9 +339,9 @@ END
 $function$;
 
 -- What blocks an acquire request: the exclusive lease, shared leases if there are as many as it has permits, and the
--- queue entries in front of its own, or all entries if it has none. It locks nothing. time_left_ms is the time until the
--- last of these ends and as many shared leases as have to, 0 or less if that time is over. Of several readers, held_by is
--- the owner of the last lease that has to end; held_since_ms is null if only waiters block the request.
+-- queue entries in front of its own, or all entries if it has none. It locks nothing. time_left_ms is the time until
+-- there is room and the last of the others ends, 0 or less if that time is over. Of several readers, held_by is the
+-- owner of the lease that ends last; held_since_ms is null if only waiters block the request.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_blockers(
     p_key TEXT, p_permits INTEGER, p_lock_id TEXT,
     OUT now_ms BIGINT, OUT has_exclusive BOOLEAN, OUT has_shared BOOLEAN, OUT leases_until_ms BIGINT,
@@ -354,7 +354,7 @@ DECLARE
     v_latest BIGINT;
 BEGIN
     SELECT l.key IS NOT NULL, "Last".lock_id IS NOT NULL,
-           greatest(l.expires_at_ms, "Last".expires_at_ms) + ${syncguard_locks}_tolerance(),
+           greatest(l.expires_at_ms, "Last".until_ms) + ${syncguard_locks}_tolerance(),
            "Front".soonest, "Front".latest, "Own".arrival,
            CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
            coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
@@ -379,9 +379,13 @@ BEGIN
     ) AS "Front"
     LEFT JOIN ${syncguard_locks} l ON l.key = p_key
     LEFT JOIN LATERAL (
-        SELECT s.expires_at_ms, s.lock_id, s.owner, s.acquired_at_ms FROM ${syncguard_locks}_shared s
-        WHERE s.key = p_key AND p_permits IS NOT NULL ORDER BY s.expires_at_ms DESC OFFSET p_permits - 1 LIMIT 1
-    ) AS "Last" ON true;
+        SELECT s.lock_id, s.owner, s.acquired_at_ms, CASE WHEN p_permits = 1 THEN s.expires_at_ms ELSE (
+                   SELECT o.expires_at_ms FROM ${syncguard_locks}_shared o
+                   WHERE o.key = p_key ORDER BY o.expires_at_ms DESC OFFSET p_permits - 1 LIMIT 1
+               ) END AS until_ms
+        FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND p_permits IS NOT NULL ORDER BY s.expires_at_ms DESC LIMIT 1
+    ) AS "Last" ON "Last".until_ms IS NOT NULL;
     now_ms := v_now;
     time_left_ms := coalesce(greatest(leases_until_ms, v_latest) - v_now, 0);
     IF leases_until_ms <= v_now AND v_latest IS NOT NULL THEN
@@ -581,9 +585,13 @@ BEGIN
     END IF;
 
     IF p_waiter IS NULL AND NOT p_queued AND (
-        p_permits IS NOT NULL
+        NOT p_shared
         OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-        OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.permits IS NOT NULL)
+        OR EXISTS (
+            SELECT FROM ${syncguard_locks}_waiters w
+            WHERE w.key = p_key AND coalesce(p_permits, w.permits) IS NOT NULL)
+        OR p_permits IS NOT NULL
+            AND EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1)
     ) THEN
         "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
         IF "Blocked".time_left_ms > 0 AND "Blocked".own_arrival IS NULL THEN
@@ -805,8 +813,8 @@ BEGIN
     GET DIAGNOSTICS v_answered = ROW_COUNT;
     IF v_answered < pg_catalog.cardinality(p_keys) THEN
         RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
-            p_keys, NULL::INTEGER[], p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
-            p_channel) q;
+            p_keys, NULL::INTEGER[], p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
+            p_waiter_ttl_ms, p_channel) q;
     END IF;
 END
 $function$;
@@ -1240,7 +1248,6 @@ DECLARE
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
-    v_shared   BIGINT := 0;
     "Freed"    RECORD;
     "Grant"    RECORD;
 BEGIN
@@ -1270,19 +1277,7 @@ BEGIN
         FOR UPDATE SKIP LOCKED
     )) RETURNING l.lock_id, NULL::BIGINT[];
     GET DIAGNOSTICS v_released = ROW_COUNT;
-    IF v_released < pg_catalog.cardinality(v_keys) THEN
-        RETURN QUERY
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
-            SELECT s.ctid FROM ${syncguard_locks}_shared s
-            WHERE s.lock_id = ANY (p_lock_ids)
-                AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
-                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
-            FOR UPDATE SKIP LOCKED
-        )) RETURNING l.lock_id, NULL::BIGINT[];
-        GET DIAGNOSTICS v_shared = ROW_COUNT;
-    END IF;
-    IF v_released + v_shared = pg_catalog.cardinality(p_lock_ids) THEN
+    IF v_released = pg_catalog.cardinality(v_keys) THEN
         RETURN;
     END IF;
 
@@ -1290,31 +1285,36 @@ BEGIN
         WITH "Deleted" AS (
             DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
                 SELECT s.ctid FROM ${syncguard_locks}_shared s
-                WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
+                WHERE s.lock_id = ANY (p_lock_ids)
+                    AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
                     AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                    AND (
+                    AND coalesce((
                         SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
                         WHERE w.key = s.key ORDER BY w.arrival LIMIT 1
-                    )
+                    ), true)
                 FOR UPDATE SKIP LOCKED
             )) RETURNING l.key, l.lock_id
         )
-        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids FROM "Deleted" d GROUP BY d.key
+        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids,
+               EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = d.key OFFSET 0) AS has_waiters
+        FROM "Deleted" d GROUP BY d.key
     LOOP
         handed_over := NULL;
-        PERFORM ${syncguard_locks}_delete_lapsed("Freed".key, false, 1, ${syncguard_locks}_now()) WHERE EXISTS (
-            SELECT FROM ${syncguard_locks}_shared s
-            WHERE s.key = "Freed".key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-        );
-        FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
-            -- A grant is durable before it is reported.
-            v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
-            IF "Grant".channel = p_channel THEN
-                handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
-            ELSE
-                PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
-            END IF;
-        END LOOP;
+        IF "Freed".has_waiters THEN
+            PERFORM ${syncguard_locks}_delete_lapsed("Freed".key, false, 1, ${syncguard_locks}_now()) WHERE EXISTS (
+                SELECT FROM ${syncguard_locks}_shared s
+                WHERE s.key = "Freed".key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            );
+            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
+                -- A grant is durable before it is reported.
+                v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+                IF "Grant".channel = p_channel THEN
+                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+                ELSE
+                    PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
+                END IF;
+            END LOOP;
+        END IF;
         FOREACH released_lock_id IN ARRAY "Freed".lock_ids LOOP
             RETURN NEXT;
             handed_over := NULL;
@@ -1323,10 +1323,10 @@ BEGIN
 END
 $function$;
 
--- Hands a key out to the waiters with permits at the front of its queue, as far as there is room for them: 64 at most.
--- Each of them accepts a hand-over. Wakes the waiter behind them if it can be granted now. granted has the number of the
--- waiter, the fence, and the times of the grant and of its end; the message, with the secret, says the same. The caller
--- has locked the serialising row.
+-- Grants a key to the waiters with permits at the front of its queue that accept a hand-over, as far as there is room
+-- for them: 64 at most. Wakes the waiter behind them if it can be granted now. granted is the number of the waiter, the
+-- fence, and the times of the grant and of its end; the message says the same, with the secret. The caller has locked
+-- the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_hand_out(p_key TEXT)
 RETURNS TABLE (channel TEXT, message TEXT, granted BIGINT[])
 LANGUAGE plpgsql AS $function$

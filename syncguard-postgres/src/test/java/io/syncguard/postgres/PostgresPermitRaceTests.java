@@ -62,9 +62,7 @@ class PostgresPermitRaceTests {
         for (Future<AcquireResult> attempt : attempts) {
             results.add(attempt.get());
         }
-        assertThat(results)
-                .filteredOn(AcquireResult.Granted.class::isInstance)
-                .hasSize(1);
+        assertThat(results).filteredOn(AcquireResult.Granted.class::isInstance).hasSize(1);
         assertThat(race.readers()).hasSize(permits);
     }
 
@@ -239,8 +237,8 @@ class PostgresPermitRaceTests {
         assertThat(release.get().outcome()).isEqualTo(Outcome.RELEASED);
         assertThat(race.backend.lookup(KEY))
                 .hasSize(2)
-                .allSatisfy(lease ->
-                        assertThat(lease.acquiredAt().toEpochMilli()).isEqualTo(race.now()));
+                .allSatisfy(
+                        lease -> assertThat(lease.acquiredAt().toEpochMilli()).isEqualTo(race.now()));
     }
 
     @Test
@@ -418,26 +416,23 @@ class PostgresPermitRaceTests {
     }
 
     @Test
-    void whatever_makes_room_wakes_the_first_waiter() throws Exception {
+    void the_cleanup_of_lapsed_leases_wakes_the_first_waiter() throws Exception {
         hold(2);
+        race.moveClock(TTL.minusSeconds(1));
         race.queue(permit(FIRST, 2), 1);
         race.queue(permit(SECOND, 2), 2);
+        race.moveClock(Duration.ofMillis(3500));
 
-        assertThat(race.renewWaiters(FIRST)).containsExactly(TTL.plusSeconds(1));
-        race.extend("holder 1", Duration.ofSeconds(2));
-        assertThat(race.woken()).containsExactly(1L);
-        race.backend.releaseAfter(new KeyedLockId("holder 2"), Duration.ZERO);
-        assertThat(race.woken()).containsExactly(1L);
-        assertThat(race.renewWaiters(FIRST)).containsExactly(Duration.ZERO);
-        race.moveClock(Duration.ofSeconds(4));
         assertThat(race.sweep(KEY)).isEqualTo(2);
+
         assertThat(race.woken()).containsExactly(1L);
     }
 
     @Test
     void force_wakes_the_first_of_those_who_can_be_granted() throws Exception {
         hold(3);
-        queueRow("P", "P");
+        race.queue(permit(FIRST, 3), 1);
+        race.queue(permit(SECOND, 3), 2);
 
         assertThat(race.backend.forceRelease(KEY).released()).isEqualTo(3);
 
@@ -466,10 +461,8 @@ class PostgresPermitRaceTests {
             race.moveClock(Duration.ofSeconds(1));
         }
 
-        assertThat(RaceDatabase.timeLeft(race.backend.acquire(permit(MINE, 4))))
-                .isEqualTo(TTL.minusSeconds(3));
-        assertThat(RaceDatabase.timeLeft(race.backend.acquire(permit(MINE, 2))))
-                .isEqualTo(TTL.minusSeconds(1));
+        assertThat(RaceDatabase.timeLeft(race.backend.acquire(permit(MINE, 4)))).isEqualTo(TTL.minusSeconds(3));
+        assertThat(RaceDatabase.timeLeft(race.backend.acquire(permit(MINE, 2)))).isEqualTo(TTL.minusSeconds(1));
         assertThat(RaceDatabase.timeLeft(race.backend.acquire(request(MINE)))).isEqualTo(TTL);
         assertThat(RaceDatabase.timeLeft(race.queue(permit(FIRST, 2), 1))).isEqualTo(TTL.minusSeconds(3));
     }
@@ -491,13 +484,13 @@ class PostgresPermitRaceTests {
     @ValueSource(strings = {"R", "W"})
     void a_batch_of_releases_leaves_a_key_alone_whose_first_waiter_has_no_permits(String first) {
         hold(3);
-        queueRow(first, "3");
-        String before = race.waiters().toString();
+        queueRow("W", first, "3");
+        race.backend.release(FIRST);
 
         assertThat(batches.release("holder 1", "holder 2")).containsOnlyNulls();
 
         assertThat(race.readers()).hasSize(3);
-        assertThat(race.waiters()).hasToString(before);
+        assertThat(race.waiters()).containsExactly(SECOND, THIRD);
     }
 
     @Test
@@ -523,7 +516,8 @@ class PostgresPermitRaceTests {
         queueForHandOver(3, 3, 3);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET channel = 'own' WHERE waiter <> 2");
 
-        String answer = race.jdbc.queryForMap("CALL syncguard_locks_hand_over(?, 'own', true, NULL, NULL)", MINE)
+        String answer = race.jdbc
+                .queryForMap("CALL syncguard_locks_hand_over(?, 'own', true, NULL, NULL)", MINE)
                 .get("handed_over")
                 .toString();
 

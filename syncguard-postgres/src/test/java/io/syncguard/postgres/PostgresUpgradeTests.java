@@ -103,7 +103,8 @@ class PostgresUpgradeTests {
         run(OLDER);
         AcquireRequest waiter =
                 AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'holder', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
+        jdbc.execute(
+                "SELECT syncguard_locks_acquire('k', false, 'holder', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
         jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'waiter', 600000, 'waits',"
                 + " false, 1, 600000, false, 'channel', NULL)");
         List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
@@ -163,7 +164,8 @@ class PostgresUpgradeTests {
             })
     void a_holder_of_an_older_instance_keeps_its_lease_and_can_give_it_back(String release) {
         run(OLDER);
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'id', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
+        jdbc.execute(
+                "SELECT syncguard_locks_acquire('k', false, 'id', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
 
         schema.initialize();
 
@@ -181,7 +183,8 @@ class PostgresUpgradeTests {
         schema.initialize();
         run(OLDER);
 
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
+        jdbc.execute(
+                "SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
         assertThat(acquire("k", "newer")).isNull();
         assertThat(release("older")).isTrue();
         assertThat(acquire("k", "newer")).isEqualTo(2);
