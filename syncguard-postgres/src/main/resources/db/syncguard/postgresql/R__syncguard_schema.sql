@@ -585,13 +585,9 @@ BEGIN
     END IF;
 
     IF p_waiter IS NULL AND NOT p_queued AND (
-        NOT p_shared
+        p_permits IS NOT NULL
         OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-        OR EXISTS (
-            SELECT FROM ${syncguard_locks}_waiters w
-            WHERE w.key = p_key AND coalesce(p_permits, w.permits) IS NOT NULL)
-        OR p_permits IS NOT NULL
-            AND EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1)
+        OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.permits IS NOT NULL)
     ) THEN
         "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
         IF "Blocked".time_left_ms > 0 AND "Blocked".own_arrival IS NULL THEN
@@ -615,8 +611,8 @@ BEGIN
         IF v_answer.granted_fence IS NOT NULL THEN
             RETURN v_answer;
         END IF;
-    ELSIF p_shared THEN
-        -- Most readers are granted here: the key has room, and nobody waits whom they may not pass.
+    ELSIF p_shared AND p_permits IS NULL THEN
+        -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits.
         WITH "Counter" AS (
             UPDATE ${syncguard_fence_counters} c
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
@@ -624,9 +620,7 @@ BEGIN
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
                 AND NOT EXISTS (
                     SELECT FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
-                AND (p_permits IS NULL OR NOT EXISTS (
-                    SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1))
+                    WHERE w.key = p_key AND (w.permits IS NOT NULL OR w.lock_id = p_lock_id))
             RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
         )
         INSERT INTO ${syncguard_locks}_shared AS s
@@ -909,33 +903,40 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock
 RETURNS BIGINT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
+    v_now  BIGINT := ${syncguard_locks}_now();
+    v_free BIGINT[];
 BEGIN
+    v_free := ARRAY(
+        SELECT r.position
+        FROM unnest(p_keys, p_lock_ids, p_permits) WITH ORDINALITY AS r (key, lock_id, permits, position)
+        LEFT JOIN LATERAL (
+            SELECT w.arrival FROM ${syncguard_locks}_waiters w
+            WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
+        ) AS "Own" ON true
+        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = r.key AND w.expires_at_ms > v_now AND coalesce(r.permits, w.permits) IS NOT NULL
+                    AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
+                OFFSET 0
+            )
+    );
+    IF pg_catalog.num_nonnulls(VARIADIC p_permits) = 0 THEN
+        RETURN v_free;
+    END IF;
+    -- Each counts those in front of it here. One with permits passes nobody, and nobody passes it.
     RETURN ARRAY(
         SELECT f.position FROM (
-            -- Nobody passes a reader with permits, and such a reader passes nobody.
             SELECT t.position, CASE
                 WHEN t.permits IS NULL THEN t.has_room AND bool_and(t.has_room OR t.permits IS NULL) OVER "InFront"
                 ELSE bool_and(t.has_room) OVER "InFront" END AS is_free
             FROM (
-                SELECT r.key, r.permits, r.position, "Own".arrival,
-                       NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-                           AND NOT EXISTS (
-                               SELECT FROM ${syncguard_locks}_waiters w
-                               WHERE w.key = r.key AND w.expires_at_ms > v_now
-                                   AND coalesce(r.permits, w.permits) IS NOT NULL
-                                   AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
-                               OFFSET 0)
-                           AND (r.permits IS NULL OR r.permits >= (
-                               SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
-                           ) + row_number() OVER (PARTITION BY r.key ORDER BY "Own".arrival, r.position)) AS has_room
-                FROM unnest(p_keys, p_lock_ids, p_permits) WITH ORDINALITY AS r (key, lock_id, permits, position)
-                LEFT JOIN LATERAL (
-                    SELECT w.arrival FROM ${syncguard_locks}_waiters w
-                    WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
-                ) AS "Own" ON true
+                SELECT r.*, r.position = ANY (v_free) AND (r.permits IS NULL OR r.permits >= (
+                           SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
+                       ) + row_number() OVER (PARTITION BY r.key ORDER BY r.position)) AS has_room
+                FROM unnest(p_keys, p_permits) WITH ORDINALITY AS r (key, permits, position)
             ) AS t
-            WINDOW "InFront" AS (PARTITION BY t.key ORDER BY t.arrival, t.position)
+            WINDOW "InFront" AS (PARTITION BY t.key ORDER BY t.position)
         ) AS f WHERE f.is_free
     );
 END
@@ -1248,6 +1249,7 @@ DECLARE
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
+    v_shared   BIGINT := 0;
     "Freed"    RECORD;
     "Grant"    RECORD;
 BEGIN
@@ -1277,7 +1279,22 @@ BEGIN
         FOR UPDATE SKIP LOCKED
     )) RETURNING l.lock_id, NULL::BIGINT[];
     GET DIAGNOSTICS v_released = ROW_COUNT;
-    IF v_released = pg_catalog.cardinality(v_keys) THEN
+    IF v_released < pg_catalog.cardinality(v_keys) THEN
+        RETURN QUERY
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
+            SELECT s.ctid FROM ${syncguard_locks}_shared s
+            WHERE s.lock_id = ANY (p_lock_ids)
+                AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
+                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
+            FOR UPDATE SKIP LOCKED
+        )) RETURNING l.lock_id, NULL::BIGINT[];
+        GET DIAGNOSTICS v_shared = ROW_COUNT;
+    END IF;
+    IF v_released + v_shared = pg_catalog.cardinality(p_lock_ids) THEN
+        RETURN;
+    END IF;
+    IF NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)) THEN
         RETURN;
     END IF;
 
@@ -1285,36 +1302,27 @@ BEGIN
         WITH "Deleted" AS (
             DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
                 SELECT s.ctid FROM ${syncguard_locks}_shared s
-                WHERE s.lock_id = ANY (p_lock_ids)
-                    AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
+                WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
                     AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                    AND coalesce((
+                    AND (
                         SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
                         WHERE w.key = s.key ORDER BY w.arrival LIMIT 1
-                    ), true)
+                    )
                 FOR UPDATE SKIP LOCKED
             )) RETURNING l.key, l.lock_id
         )
-        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids,
-               EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = d.key OFFSET 0) AS has_waiters
-        FROM "Deleted" d GROUP BY d.key
+        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids FROM "Deleted" d GROUP BY d.key
     LOOP
         handed_over := NULL;
-        IF "Freed".has_waiters THEN
-            PERFORM ${syncguard_locks}_delete_lapsed("Freed".key, false, 1, ${syncguard_locks}_now()) WHERE EXISTS (
-                SELECT FROM ${syncguard_locks}_shared s
-                WHERE s.key = "Freed".key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            );
-            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
-                -- A grant is durable before it is reported.
-                v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
-                IF "Grant".channel = p_channel THEN
-                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
-                ELSE
-                    PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
-                END IF;
-            END LOOP;
-        END IF;
+        FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
+            -- A grant is durable before it is reported.
+            v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+            IF "Grant".channel = p_channel THEN
+                handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+            ELSE
+                PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
+            END IF;
+        END LOOP;
         FOREACH released_lock_id IN ARRAY "Freed".lock_ids LOOP
             RETURN NEXT;
             handed_over := NULL;
@@ -1332,12 +1340,18 @@ RETURNS TABLE (channel TEXT, message TEXT, granted BIGINT[])
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_now   BIGINT := ${syncguard_locks}_now();
-    -- Lapsed leases count: an extension under way may revive one.
-    v_held  BIGINT := (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
+    v_held  BIGINT;
+    v_ends  BIGINT;
     v_run   BIGINT[] := '{}';
     v_wakes BOOLEAN;
-    "Next" RECORD;
+    "Next"  RECORD;
 BEGIN
+    SELECT count(*), min(s.expires_at_ms) INTO v_held, v_ends FROM ${syncguard_locks}_shared s WHERE s.key = p_key;
+    IF NOT ${syncguard_locks}_is_live(v_ends, v_now) THEN
+        PERFORM ${syncguard_locks}_delete_lapsed(p_key, false, 1, v_now);
+        -- A lapsed lease that is left counts: an extension under way may revive it.
+        v_held := (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
+    END IF;
     FOR "Next" IN
         SELECT w.arrival, w.permits, w.expires_at_ms, w.hand_over
         FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 65
@@ -1374,7 +1388,7 @@ BEGIN
            pg_catalog.concat_ws(' ', e.waiter, e.secret, l.fence, l.acquired_at_ms, l.expires_at_ms),
            ARRAY[e.waiter, l.fence, l.acquired_at_ms, l.expires_at_ms]
     FROM "Entry" e JOIN "Lease" l ON l.lock_id = e.lock_id ORDER BY l.fence;
-    IF v_wakes OR v_run OPERATOR(pg_catalog.=) '{}' THEN
+    IF v_wakes OR NOT FOUND THEN
         PERFORM ${syncguard_locks}_wake_next(p_key);
     END IF;
 END
@@ -1412,9 +1426,7 @@ DECLARE
     -- As in _remove.
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_key      TEXT;
-    v_first    BIGINT; -- the first waiter
-    v_permits  INTEGER;
-    v_lapsed   BOOLEAN;
+    v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
     v_channel  TEXT;
     v_secret   TEXT;
     v_channels TEXT[];
@@ -1432,28 +1444,38 @@ BEGIN
             SELECT s.ctid FROM ${syncguard_locks} s
             WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             FOR UPDATE SKIP LOCKED
-        ) RETURNING 'released', (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-        INTO outcome, v_first;
+        ) RETURNING 'released', (
+            SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
+            WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
+        ) INTO outcome, v_first;
+    ELSE
+        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = (
+            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks}_shared l WHERE l.lock_id = p_lock_id
+        )
+        FOR NO KEY UPDATE;
+        IF FOUND THEN
+            DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = (
+                SELECT s.ctid FROM ${syncguard_locks}_shared s
+                WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                FOR UPDATE SKIP LOCKED
+            ) RETURNING 'released', (
+                SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
+                WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
+            ) INTO outcome, v_first;
+        END IF;
     END IF;
     IF NOT FOUND THEN
-        SELECT r.outcome, r.freed_key, r.first_waiter INTO outcome, v_key, v_first
-        FROM ${syncguard_locks}_remove(p_lock_id) r;
+        SELECT r.outcome, r.freed_key, (
+            SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
+            WHERE w.key = r.freed_key AND w.arrival = r.first_waiter
+        ) INTO outcome, v_key, v_first FROM ${syncguard_locks}_remove(p_lock_id) r;
     END IF;
     IF v_first IS NULL THEN
         RETURN;
     END IF;
 
-    SELECT CASE WHEN w.shared THEN w.permits END, EXISTS (
-        SELECT FROM ${syncguard_locks}_shared s
-        WHERE s.key = v_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-    ) INTO v_permits, v_lapsed
-    FROM ${syncguard_locks}_waiters w WHERE w.key = v_key AND w.arrival = v_first;
-    IF v_lapsed THEN
-        -- A lapsed reader must not prevent the hand-over.
-        PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now());
-    END IF;
-
-    IF v_permits IS NOT NULL THEN
+    IF v_first[2] IS NOT NULL THEN
         FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
             IF "Grant".channel = p_channel THEN
                 handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
@@ -1463,13 +1485,18 @@ BEGIN
             END IF;
         END LOOP;
     ELSE
+        -- A lapsed reader must not prevent the hand-over.
+        PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now())
+        WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
+
         -- One statement, because all requests for the key wait for it.
         WITH "Entry" AS (
             -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
             -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
             DELETE FROM ${syncguard_locks}_waiters w
-            WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over
-                AND NOT w.shared AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
+            WHERE w.key = v_key AND w.arrival = v_first[1] AND w.expires_at_ms > ${syncguard_locks}_now()
+                AND w.hand_over AND NOT w.shared
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
             RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms,
                       ${syncguard_locks}_now() AS granted_at_ms
         ), "Counter" AS (

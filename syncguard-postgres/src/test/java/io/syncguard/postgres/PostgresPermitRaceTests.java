@@ -69,6 +69,7 @@ class PostgresPermitRaceTests {
     @Test
     void a_batch_that_looked_before_the_last_place_was_taken_grants_nothing() throws Exception {
         hold(1);
+        race.functions.setPatient("acquire_readers");
         race.stopAfterCall("syncguard_locks_free_readers");
         Future<List<AcquireResult>> batch = race.startBlocked(() -> batches.acquire(permit(MINE, 2)));
 
