@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 /**
  * Runs a method under a distributed lock: only one caller at a time, of all processes that use the same database; or
- * with {@link LockMode#SHARED} many readers, and no writer among them.
+ * with {@link LockMode#SHARED} many readers, and no writer among them; or with {@link #permits()} at most so many.
  *
  * <pre>{@code
  * @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
@@ -26,8 +26,8 @@ import java.lang.annotation.Target;
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
  * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
- * {@code 500ms} or {@code PT1M} (a number alone counts milliseconds); these, {@code name} and {@code lockManager} may
- * contain <code>${placeholders}</code>.
+ * {@code 500ms} or {@code PT1M} (a number alone counts milliseconds); these, {@code permits}, {@code name} and
+ * {@code lockManager} may contain <code>${placeholders}</code>.
  * A constant that looks like a template and would stay text, such as <code>#{...}</code> in a name, is such a mistake.
  */
 @Documented
@@ -64,6 +64,13 @@ public @interface DistributedLock {
 
     /** Whether the lock excludes all others of the key, or only exclusive ones. */
     LockMode mode() default LockMode.EXCLUSIVE;
+
+    /**
+     * At most how many callers hold the lock at the same time, over all processes: {@code "5"}, from 1 to
+     * {@value LockLimits#MAX_PERMITS}. The lock is {@link LockMode#SHARED} then, whatever {@link #mode()} says: an
+     * exclusive one of the same key waits for all of them. Each call is judged by its own number.
+     */
+    String permits() default "";
 
     /** Whether the lease is extended every third of the ttl while the method runs. */
     boolean heartbeat() default true;
@@ -106,8 +113,8 @@ public @interface DistributedLock {
      * the work of a holder that lost its lock is refused with {@link StaleFenceException}. With a {@link #name()} the
      * resource is {@code name:fencedResource}. Of several keys each has its own resource, in the same order.
      *
-     * <p>It needs {@code syncguard.fencing.enabled}, and is not for {@link LockMode#SHARED}, whose holders have
-     * different fences at the same time.
+     * <p>It needs {@code syncguard.fencing.enabled}, and is not for {@link LockMode#SHARED} or {@link #permits()},
+     * whose holders have different fences at the same time.
      */
     String fencedResource() default "";
 

@@ -74,7 +74,7 @@ public final class LockLimits {
     /** How many may hold a lock with permits at the same time: 1 to {@value #MAX_PERMITS}. */
     public static int permits(int permits) {
         if (permits < 1 || permits > MAX_PERMITS) {
-            throw invalid("The number of permits is " + permits + ", but has to be between 1 and " + MAX_PERMITS);
+            throw invalid("number of permits is " + permits + ", but has to be between 1 and " + MAX_PERMITS);
         }
         return permits;
     }

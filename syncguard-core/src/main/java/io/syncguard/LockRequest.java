@@ -255,6 +255,7 @@ public final class LockRequest {
             copy.holdAtLeast = Objects.requireNonNullElse(settings.holdAtLeast(), holdAtLeast());
             copy.holdAtMost = settings.holdAtMost() == null ? holdAtMost() : settings.holdAtMost();
             copy.commitGuard = Objects.requireNonNullElse(settings.commitGuard(), commitGuard());
+            copy.permits = settings.permitsOf(this);
         });
     }
 

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param holdAtLeast see {@link LockRequest#holdAtLeast}
  * @param holdAtMost see {@link LockRequest#holdAtMost}
  * @param commitGuard see {@link LockRequest#commitGuard}
+ * @param permits see {@link LockRequest#permits}; of shared locks only, an exclusive one stays exclusive
  */
 public record LockSettings(
         String property,
@@ -32,7 +33,8 @@ public record LockSettings(
         @Nullable OnLost onLost,
         @Nullable Duration holdAtLeast,
         @Nullable Duration holdAtMost,
-        @Nullable CommitGuard commitGuard) {
+        @Nullable CommitGuard commitGuard,
+        @Nullable Integer permits) {
 
     private static final String LIMITS = "between 0s and " + MessageText.of(LockLimits.MAX_DURATION);
 
@@ -50,6 +52,9 @@ public record LockSettings(
         }
         if (holdAtMost != null) {
             requireAtMost(property, holdAtMost, Objects.requireNonNullElse(holdAtLeast, Duration.ZERO));
+        }
+        if (permits != null) {
+            requirePermits(property, permits);
         }
         if (heartbeatInterval != null) {
             requireInterval(property, heartbeatInterval, Objects.requireNonNullElse(ttl, LockLimits.MAX_DURATION));
@@ -103,6 +108,10 @@ public record LockSettings(
         return heartbeatInterval == null ? request.heartbeatInterval() : heartbeatInterval;
     }
 
+    int permitsOf(LockRequest request) {
+        return permits == null || request.mode() == LockMode.EXCLUSIVE ? request.permits() : permits;
+    }
+
     private boolean areIn(LockRequest request) {
         return isIn(ttl, request.ttl())
                 && (request.exactWaitTime() || isIn(waitTime, request.waitTime()))
@@ -111,7 +120,8 @@ public record LockSettings(
                 && isIn(onLost, request.onLost())
                 && isIn(holdAtLeast, request.holdAtLeast())
                 && isIn(holdAtMost, request.holdAtMost())
-                && isIn(commitGuard, request.commitGuard());
+                && isIn(commitGuard, request.commitGuard())
+                && permitsOf(request) == request.permits();
     }
 
     private static boolean isIn(@Nullable Object setting, @Nullable Object value) {
@@ -123,6 +133,16 @@ public record LockSettings(
                 ? LIMITS.replace("0s", "1ms")
                 : LIMITS.replace("0s", MessageText.of(atLeast) + ", the time to hold at least,");
         require(property + ".hold-at-most", atMost, limits, time -> LockLimits.holdAtMost(time, atLeast));
+    }
+
+    private static void requirePermits(String property, int permits) {
+        try {
+            LockLimits.permits(permits);
+        } catch (LockException ex) {
+            throw LockSetupException.invalid(
+                    property + ".permits is " + permits + ", but has to be between 1 and " + LockLimits.MAX_PERMITS,
+                    "Correct " + property + ".permits");
+        }
     }
 
     private static void requireInterval(String property, Duration interval, Duration ttl) {

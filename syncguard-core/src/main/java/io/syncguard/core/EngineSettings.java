@@ -106,9 +106,9 @@ public record EngineSettings(
         if (request.heartbeatInterval() != null) {
             requireHeartbeat(request.key(), request.heartbeatInterval(), leaseTtl);
         }
+        boolean oneByOne = request.mode() == LockMode.EXCLUSIVE || request.permits() > 0;
         // The first lease of a hand-over is short: an extension has to follow, and must not shorten it.
-        boolean handOver =
-                request.mode() == LockMode.EXCLUSIVE && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
+        boolean handOver = oneByOne && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(
                 request.key(),
                 request.mode(),

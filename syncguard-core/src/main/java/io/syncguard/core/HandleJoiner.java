@@ -31,7 +31,7 @@ final class HandleJoiner {
      * Joins the handle of the same key, if there is one.
      *
      * @return {@code null} when there is none
-     * @throws LockException when the handle is shared and the request exclusive
+     * @throws LockException when the handle is shared and lets in more callers than the request allows
      */
     @Nullable
     LockHandle join(LockRequest request) {
@@ -71,13 +71,8 @@ final class HandleJoiner {
     }
 
     private LockHandle join(LeaseHandle outer, LockRequest request) {
-        if (request.mode() == LockMode.EXCLUSIVE && outer.mode() == LockMode.SHARED) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "Lock '" + request.key()
-                            + "' is held in mode SHARED, and an exclusive request for it would wait for"
-                            + " its own thread: acquire it exclusively from the start, or release the shared lock"
-                            + " first");
+        if (outer.mode() == LockMode.SHARED) {
+            requireNoMoreThanAllowed(outer.request().permits(), request);
         }
         JoinedHandle joined = new JoinedHandle(outer, request);
         outer.requireHeld(joined);
@@ -88,5 +83,24 @@ final class HandleJoiner {
             heartbeat.schedule(outer.lease());
         }
         return joined;
+    }
+
+    /** @param permits those of the shared handle that the thread has; 0 for no limit */
+    private static void requireNoMoreThanAllowed(int permits, LockRequest request) {
+        String held = "Lock '" + request.key() + "' is held in mode SHARED";
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    held + ", and an exclusive request for it would wait for its own thread: acquire it exclusively"
+                            + " from the start, or release the shared lock first");
+        }
+        if (request.permits() > 0 && (permits == 0 || permits > request.permits())) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    held + (permits == 0 ? " without a limit" : ", as one of " + permits)
+                            + ", and a nested request for one of " + request.permits()
+                            + " permits would join it although more may hold it: acquire it with "
+                            + request.permits() + " permits from the start, or release it first");
+        }
     }
 }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param holdAtLeast How long the key stays locked after the grant, even if the work ends earlier.
  * @param holdAtMost How long after the grant a lock is lost, however long its body runs.
  * @param commitGuard Which transactions commit only while their locks are held.
+ * @param permits How many may hold a shared lock at the same time. From 1 to 10 000.
  */
 record LockProperties(
         @Nullable Duration ttl,
@@ -29,7 +30,8 @@ record LockProperties(
         @Nullable OnLost onLost,
         @Nullable Duration holdAtLeast,
         @Nullable Duration holdAtMost,
-        @Nullable CommitGuard commitGuard) {
+        @Nullable CommitGuard commitGuard,
+        @Nullable Integer permits) {
 
     LockSettings settings(String property) {
         return new LockSettings(
@@ -42,6 +44,7 @@ record LockProperties(
                 onLost,
                 holdAtLeast,
                 holdAtMost,
-                commitGuard);
+                commitGuard,
+                permits);
     }
 }

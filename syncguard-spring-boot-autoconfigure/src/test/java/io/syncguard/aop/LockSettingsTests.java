@@ -74,6 +74,21 @@ class LockSettingsTests {
                 });
     }
 
+    /** An exclusive lock waits for all permits of its key: it must not become one of them. */
+    @Test
+    void permits_are_set_for_shared_locks_of_the_name_and_an_exclusive_one_stays_exclusive() {
+        with(Limited.class, "syncguard.locks.order.permits=7").run(context -> {
+            LockRequest code = LockRequest.of("order", "1");
+            assertThat(used(context).permits()).isEqualTo(7);
+            assertThat(used(context, code.permits(3)).permits()).isEqualTo(7);
+            assertThat(used(context, code.shared()).permits()).isEqualTo(7);
+            assertThat(used(context, code)).isEqualTo(code);
+            assertThat(used(context, LockRequest.of("stock", "1").permits(3)).permits())
+                    .isEqualTo(3);
+        });
+        with(Limited.class).run(context -> assertThat(used(context).permits()).isEqualTo(5));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "Plain, order",
@@ -321,6 +336,15 @@ class LockSettingsTests {
 
         @Override
         @DistributedLock(name = "order", key = "#id")
+        public LockRequest run(String id) {
+            return current();
+        }
+    }
+
+    static class Limited implements Locked {
+
+        @Override
+        @DistributedLock(name = "order", key = "#id", permits = "5")
         public LockRequest run(String id) {
             return current();
         }

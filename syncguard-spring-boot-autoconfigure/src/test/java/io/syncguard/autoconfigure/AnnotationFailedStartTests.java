@@ -83,6 +83,21 @@ class AnnotationFailedStartTests {
     }
 
     @Test
+    void permits_that_are_none() {
+        start.with(Permits.class).reads("annotation-permits");
+    }
+
+    @Test
+    void permits_that_are_no_number() {
+        start.with(UnreadablePermits.class).with("partner.permits=").reads("annotation-permits-unreadable");
+    }
+
+    @Test
+    void permits_with_a_fenced_resource() {
+        start.with(FencedPermits.class).reads("annotation-permits-fence");
+    }
+
+    @Test
     void a_result_that_cannot_be_held() {
         start.with(Lazy.class).reads("annotation-result");
     }
@@ -315,6 +330,24 @@ class AnnotationFailedStartTests {
     static class SharedFence {
 
         @DistributedLock(name = "order", mode = LockMode.SHARED, fencedResource = "#orderId")
+        public void submit(String orderId) {}
+    }
+
+    static class Permits {
+
+        @DistributedLock(name = "order", permits = "10001")
+        public void submit(String orderId) {}
+    }
+
+    static class UnreadablePermits {
+
+        @DistributedLock(name = "order", permits = "${partner.permits}")
+        public void submit(String orderId) {}
+    }
+
+    static class FencedPermits {
+
+        @DistributedLock(name = "order", permits = "5", fencedResource = "#orderId")
         public void submit(String orderId) {}
     }
 

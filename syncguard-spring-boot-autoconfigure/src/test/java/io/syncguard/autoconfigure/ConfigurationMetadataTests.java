@@ -174,7 +174,7 @@ class ConfigurationMetadataTests {
 
     /** The annotation processor does not look into maps, so those are written by hand. */
     @ParameterizedTest
-    @CsvSource({"syncguard.leader.elections.*., ElectionProperties, 6", "syncguard.locks.*., LockProperties, 9"})
+    @CsvSource({"syncguard.leader.elections.*., ElectionProperties, 6", "syncguard.locks.*., LockProperties, 10"})
     void the_properties_of_an_entry_of_a_map_are_described_as_in_the_code(String prefix, String type, int count)
             throws Exception {
         String source = Files.readString(Path.of("src/main/java/io/syncguard/autoconfigure/" + type + ".java"));

@@ -88,7 +88,7 @@ class LockNamesTests {
                 "syncguard.locks.order=9s | syncguard.locks.<name>.<setting>",
                 "syncguard.locks[[shop.order]].ttl=9s | in quotes, too",
                 "syncguard.locks.order.tll=9s | Did you mean 'ttl'?",
-                "syncguard.locks.order.permits=3 | [commit-guard, heartbeat",
+                "syncguard.locks.order.limit=3 | [commit-guard, heartbeat",
                 "syncguard.locks.shop.order=9s | syncguard.locks[shop.order].ttl",
             })
     void a_property_that_would_not_be_read_fails_the_start_with_the_right_spelling(String property, String spelling) {

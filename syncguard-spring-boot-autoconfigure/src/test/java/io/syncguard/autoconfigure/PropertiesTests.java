@@ -84,7 +84,8 @@ class PropertiesTests {
                         "syncguard.locks.order.on-lost=notify",
                         "syncguard.locks.order.hold-at-least=34s",
                         "syncguard.locks.order.hold-at-most=35s",
-                        "syncguard.locks.order.commit-guard=off")
+                        "syncguard.locks.order.commit-guard=off",
+                        "syncguard.locks.order.permits=36")
                 .run(application -> {
                     assertThat(application.getBean(LocksProperties.class))
                             .isEqualTo(new LocksProperties(Map.of(
@@ -98,7 +99,8 @@ class PropertiesTests {
                                             OnLost.NOTIFY,
                                             Duration.ofSeconds(34),
                                             Duration.ofSeconds(35),
-                                            CommitGuard.OFF))));
+                                            CommitGuard.OFF,
+                                            36))));
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
                                     true,

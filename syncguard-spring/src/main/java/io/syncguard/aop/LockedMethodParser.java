@@ -2,6 +2,7 @@ package io.syncguard.aop;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
+import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -185,6 +186,13 @@ final class LockedMethodParser {
 
         private @Nullable MethodExpression fencedResource() {
             MethodExpression resource = expression("fencedResource", annotation.fencedResource());
+            if (resource != null && !annotation.permits().isEmpty()) {
+                throw located(LockSetupException.invalid(
+                        "it has a fencedResource, but several hold a lock with permits, with different fences, and the"
+                                + " resource would refuse the smaller ones",
+                        "Leave fencedResource out",
+                        "Leave permits out, for an exclusive lock"));
+            }
             if (resource != null && annotation.mode() == LockMode.SHARED) {
                 throw located(LockSetupException.invalid(
                         "it has a fencedResource, but the holders of a shared lock have different fences, and the"
@@ -210,12 +218,25 @@ final class LockedMethodParser {
                     .onLost(annotation.onLost())
                     .commitGuard(annotation.commitGuard());
             request = annotation.mode() == LockMode.SHARED ? request.shared() : request;
+            request = annotation.permits().isEmpty() ? request : request.permits(attribute("permits", this::permits));
             request = annotation.heartbeat() ? request : request.noHeartbeat();
             request = with(request, "ttl", annotation.ttl(), LockRequest::ttl);
             request = with(request, "waitTime", annotation.waitTime(), LockRequest::waitTime);
             request = with(request, "holdAtLeast", annotation.holdAtLeast(), LockRequest::holdAtLeast);
             request = with(request, "holdAtMost", annotation.holdAtMost(), LockRequest::holdAtMost);
             return settings == null ? request : configured(request, settings);
+        }
+
+        /** A placeholder without a value would be a lock without a limit. */
+        private int permits() {
+            String text = resolve(annotation.permits()).strip();
+            try {
+                return LockLimits.permits(Integer.parseInt(text));
+            } catch (NumberFormatException ex) {
+                throw LockSetupException.invalid(
+                        "it is '" + text + "', but has to be a whole number between 1 and " + LockLimits.MAX_PERMITS,
+                        "Write a number, as in permits = \"5\", or a placeholder that has one");
+            }
         }
 
         private LockRequest configured(LockRequest annotated, LockSettings settings) {

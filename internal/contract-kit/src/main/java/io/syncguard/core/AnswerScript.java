@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes operations that are written in words, in two processes on one store, and answers in words:
- * {@code A tries k exclusive 600000}.
+ * {@code A tries k exclusive 600000}. A number in place of the mode is a request with so many permits.
  *
  * <p>Capital letters are callers, each with one lock id, of the two processes in turn. Small letters are keys. Times
  * are milliseconds, and starts and ends of leases are counted from the last empty line. Fences by the clock are counted
@@ -137,10 +137,11 @@ final class AnswerScript implements AutoCloseable {
         if (keyed) {
             keys.put(words[0], words[2]);
         }
+        boolean limited = Character.isDigit(words[3].charAt(0));
         return new AcquireRequest(
                 words[2],
-                LockMode.valueOf(words[3].toUpperCase()),
-                0,
+                limited ? LockMode.SHARED : LockMode.valueOf(words[3].toUpperCase()),
+                limited ? Integer.parseInt(words[3]) : 0,
                 lockId(words[0]),
                 millis(words[4]),
                 words[0],

@@ -11,6 +11,7 @@ import java.util.Random;
 final class RandomOperations {
 
     private static final String[] KEYS = {"k", "k", "k", "m"};
+    private static final String[] MODES = {"exclusive", "exclusive", "shared", "shared", "1", "2", "2", "3"};
     private static final int[] MILLIS = {1, 2, 998, 999, 1000, 1001, 5000, 58_999, 59_999, 60_000, 61_000};
 
     private final Random random;
@@ -67,10 +68,10 @@ final class RandomOperations {
     }
 
     private String newRequest() {
-        String mode = random.nextInt(5) < 3 ? "exclusive" : "shared";
+        String mode = MODES[random.nextInt(MODES.length)];
         boolean waits = random.nextInt(3) > 0;
         return "C" + ++callers + (waits ? " waits " : " tries ") + key() + " " + mode + " " + ttl()
-                + (waits && mode.equals("exclusive") && random.nextBoolean() ? " hand-over" : "");
+                + (waits && !mode.equals("shared") && random.nextBoolean() ? " hand-over" : "");
     }
 
     private void remember(String line) {

@@ -41,6 +41,7 @@ class ExtendAsTests {
                                     null,
                                     null,
                                     null,
+                                    null,
                                     null))),
             TransactionBoundary.NONE);
 

@@ -67,6 +67,20 @@ class CoroutineTests {
     }
 
     @Test
+    fun `as many functions are suspended under a lock as it has permits`() = test {
+        val quote = CompletableDeferred<String>()
+        val quotes = List(2) { async(Dispatchers.Default) { orders.ask(quote) } }
+        eventually { blocking.manager().admin().holders("partner").size == 2 }
+
+        assertThat(failureOf { orders.ask(quote) }).isInstanceOf(LockNotAcquiredException::class.java)
+        quote.complete("quoted")
+
+        quotes.forEach { assertThat(it.await()).isEqualTo("quoted") }
+        assertThat(orders.ask(quote)).isEqualTo("quoted")
+        assertThatLock("partner").isFree()
+    }
+
+    @Test
     fun `the handle is in the context only`() = test {
         assertThat(orders.current("42")).isFalse()
     }

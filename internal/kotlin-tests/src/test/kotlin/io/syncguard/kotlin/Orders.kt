@@ -31,6 +31,9 @@ open class Orders {
     @DistributedLock(name = "order", key = "#id")
     open suspend fun around(id: String, inner: suspend () -> String): String = inner()
 
+    @DistributedLock(name = "partner", permits = "2")
+    open suspend fun ask(quote: CompletableDeferred<String>): String = quote.await()
+
     @DistributedLock(name = "orders")
     open fun all(ids: Flow<String>): Flow<String> = ids
 

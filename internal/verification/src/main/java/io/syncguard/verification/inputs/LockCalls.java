@@ -143,7 +143,7 @@ final class LockCalls {
     }
 
     private LockRequest changed(LockRequest request) {
-        return switch (inputs.number(12)) {
+        return switch (inputs.number(13)) {
             case 0 -> request.ttl(inputs.durationOrNull());
             case 1 -> request.waitTime(inputs.durationOrNull());
             case 2 -> request.heartbeat(inputs.durationOrNull());
@@ -155,6 +155,7 @@ final class LockCalls {
             case 8 -> request.noHeartbeat();
             case 9 -> request.onLost(inputs.chance(10) ? null : OnLost.NOTIFY);
             case 10 -> request.commitGuard(inputs.chance(10) ? null : inputs.oneOf(List.of(CommitGuard.values())));
+            case 11 -> request.permits(inputs.number(12_000) - 1_000);
             default -> request.key(inputs.textOrNull());
         };
     }

@@ -193,6 +193,9 @@ class AnnotationInputTests {
                 annotation = annotation.define(time, inputs.chance(80) ? inputs.oneOf(TIMES) : text());
             }
         }
+        if (inputs.chance(10)) {
+            annotation = annotation.define("permits", inputs.chance(60) ? "5" : text());
+        }
         for (String name : List.of("value", "fallback", "lockManager")) {
             if (inputs.chance(5)) {
                 annotation = annotation.define(name, text());
