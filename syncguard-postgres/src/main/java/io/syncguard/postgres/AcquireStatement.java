@@ -26,13 +26,13 @@ final class AcquireStatement {
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
             """;
 
     private static final String BATCH =
             ACQUIRE.replaceFirst("_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
 
-    private static final String READERS = BATCH.replace("_acquire_batch(", "_acquire_readers(");
+    private static final String READERS = BATCH.replace("_acquire_batch(?, ", "_acquire_readers(?, ?, ");
 
     private final String acquire;
     private final String batch;
@@ -69,22 +69,27 @@ final class AcquireStatement {
      */
     List<@Nullable AcquireResult> batch(
             PostgresConnections connections, List<AcquireRequest> requests, @Nullable WakeUpSubscriber wakeUps) {
+        boolean shared = requests.get(0).mode() == LockMode.SHARED;
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
                 requests.get(0).ttl(),
-                requests.get(0).mode() == LockMode.SHARED ? readers : batch,
+                shared ? readers : batch,
                 (connection, statement) -> {
                     RequestArrays arrays = new RequestArrays(connection, requests, wakeUps);
-                    statement.setArray(1, arrays.keys());
-                    statement.setArray(2, arrays.lockIds());
-                    statement.setArray(3, arrays.ttls());
-                    statement.setArray(4, arrays.owners());
-                    statement.setArray(5, arrays.queued());
-                    statement.setArray(6, arrays.waiters());
-                    statement.setArray(7, arrays.secrets());
-                    statement.setArray(8, arrays.handOvers());
-                    statement.setLong(9, waiterTtl.toMillis());
-                    statement.setString(10, RequestArrays.channelOf(wakeUps));
+                    int parameter = 1;
+                    statement.setArray(parameter++, arrays.keys());
+                    if (shared) {
+                        statement.setArray(parameter++, arrays.permits());
+                    }
+                    statement.setArray(parameter++, arrays.lockIds());
+                    statement.setArray(parameter++, arrays.ttls());
+                    statement.setArray(parameter++, arrays.owners());
+                    statement.setArray(parameter++, arrays.queued());
+                    statement.setArray(parameter++, arrays.waiters());
+                    statement.setArray(parameter++, arrays.secrets());
+                    statement.setArray(parameter++, arrays.handOvers());
+                    statement.setLong(parameter++, waiterTtl.toMillis());
+                    statement.setString(parameter, RequestArrays.channelOf(wakeUps));
                 },
                 rows -> readBatch(rows, requests));
     }
@@ -96,15 +101,16 @@ final class AcquireStatement {
             throws SQLException {
         statement.setString(1, request.key());
         statement.setBoolean(2, request.mode() == LockMode.SHARED);
-        statement.setString(3, request.lockId());
-        statement.setLong(4, request.ttl().toMillis());
-        statement.setString(5, request.owner());
-        statement.setBoolean(6, request.queued());
-        statement.setObject(7, request.waiter(), Types.BIGINT);
-        statement.setLong(8, waiterTtl.toMillis());
-        statement.setBoolean(9, RequestArrays.handsOver(request, wakeUps));
-        statement.setString(10, RequestArrays.channelOf(wakeUps));
-        statement.setString(11, RequestArrays.secretOf(request, wakeUps));
+        statement.setObject(3, RequestArrays.permitsOf(request), Types.INTEGER);
+        statement.setString(4, request.lockId());
+        statement.setLong(5, request.ttl().toMillis());
+        statement.setString(6, request.owner());
+        statement.setBoolean(7, request.queued());
+        statement.setObject(8, request.waiter(), Types.BIGINT);
+        statement.setLong(9, waiterTtl.toMillis());
+        statement.setBoolean(10, RequestArrays.handsOver(request, wakeUps));
+        statement.setString(11, RequestArrays.channelOf(wakeUps));
+        statement.setString(12, RequestArrays.secretOf(request, wakeUps));
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)

@@ -28,6 +28,10 @@ final class CallerRequests implements AutoCloseable {
 
     private final AcquireSender acquire;
     private final ReleaseSender release;
+
+    /** For a caller that waits for several answers: in one of them, a hand-over would wait for the others. */
+    private final ReleaseSender releaseWithMessages;
+
     private final @Nullable Batcher<AcquireRequest, AcquireResult> acquireBatches;
     private final @Nullable Batcher<String, ReleaseResult> releaseBatches;
 
@@ -41,6 +45,7 @@ final class CallerRequests implements AutoCloseable {
         this.acquire = new AcquireSender(new AcquireStatement(settings), release, connections, wakeUps);
         this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
         this.release = new ReleaseSender(release, connections.uninterruptible(), acquireBatches, wakeUps);
+        this.releaseWithMessages = new ReleaseSender(release, connections.uninterruptible(), null, () -> null);
         this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
     }
 
@@ -62,7 +67,7 @@ final class CallerRequests implements AutoCloseable {
 
     /** One statement, and one for each lease that this one skips. */
     List<ReleaseResult> releaseTogether(List<String> lockIds) {
-        List<@Nullable ReleaseResult> together = sendTogether(release, lockIds);
+        List<@Nullable ReleaseResult> together = sendTogether(releaseWithMessages, lockIds);
         List<ReleaseResult> results = new ArrayList<>();
         for (int i = 0; i < lockIds.size(); i++) {
             ReleaseResult result = together.get(i);
@@ -74,8 +79,7 @@ final class CallerRequests implements AutoCloseable {
     /** Its failure is in doubt for the whole call, of which other leases may have been released before. */
     private ReleaseResult releaseSkipped(String lockId) {
         try {
-            // In the answer, the hand-over of one key would wait for the release of the others.
-            return release.sendWithMessage(lockId);
+            return releaseWithMessages.sendAlone(lockId, Time.NEVER);
         } catch (LockBackendException ex) {
             throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, String.valueOf(ex.getMessage()), ex);
         }

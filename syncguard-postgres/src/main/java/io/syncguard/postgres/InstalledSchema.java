@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class InstalledSchema {
 
     /** The lowest answer of the script's version function that the library works with. */
-    private static final int VERSION = 3;
+    private static final int VERSION = 4;
 
     private static final String IS_COMPLETE = """
             SELECT pg_catalog.to_regclass(?) IS NOT NULL AND pg_catalog.to_regclass(?) IS NOT NULL

@@ -37,16 +37,16 @@ final class ListStatement {
         SELECT p.key, c.now_ms, r.*
         FROM "Clock" c, "Page" p, LATERAL (
             SELECT l.user_key, l.lock_id, 'EXCLUSIVE' AS mode, l.acquired_at_ms, l.expires_at_ms, l.fence, l.owner,
-                   NULL::BIGINT AS arrival, 0::BIGINT AS waiters
+                   NULL::BIGINT AS arrival, 0::BIGINT AS waiters, 0 AS permits
             FROM ${syncguard_locks} l
             WHERE l.key = p.key AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
             UNION ALL
-            SELECT s.user_key, s.lock_id, 'SHARED', s.acquired_at_ms, s.expires_at_ms, s.fence, s.owner, NULL, 0
+            SELECT s.user_key, s.lock_id, 'SHARED', s.acquired_at_ms, s.expires_at_ms, s.fence, s.owner, NULL, 0, 0
             FROM ${syncguard_locks}_shared s
             WHERE s.key = p.key AND ${syncguard_locks}_is_live(s.expires_at_ms, c.now_ms)
             UNION ALL
             (SELECT NULL, NULL, CASE WHEN w.shared THEN 'SHARED' ELSE 'EXCLUSIVE' END, w.arrived_at_ms, NULL, NULL,
-                    w.owner, w.arrival, count(*) OVER ()
+                    w.owner, w.arrival, count(*) OVER (), CASE WHEN w.shared THEN coalesce(w.permits, 0) ELSE 0 END
              FROM ${syncguard_locks}_waiters w WHERE w.key = p.key AND w.expires_at_ms > c.now_ms
              ORDER BY w.arrival LIMIT ?)
         ) AS r
@@ -147,7 +147,7 @@ final class ListStatement {
     private static LockStatus.Waiter waiter(ResultSet rows) throws SQLException {
         return new LockStatus.Waiter(
                 LockMode.valueOf(rows.getString("mode")),
-                0,
+                rows.getInt("permits"),
                 PostgresRows.text(rows, "owner"),
                 Instant.ofEpochMilli(rows.getLong("acquired_at_ms")));
     }

@@ -62,11 +62,6 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
                         .result();
     }
 
-    /** Sends a release that wakes each next holder by a message, for a caller that waits for several answers. */
-    ReleaseResult sendWithMessage(String lockId) {
-        return statement.run(connections, lockId, null);
-    }
-
     /** There, an interrupt of the caller closes the connection, and would fail requests of others that came along. */
     private static boolean isOnVirtualThread() {
         return "VirtualThreads".equals(Thread.currentThread().getThreadGroup().getName());
@@ -79,7 +74,7 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
 
     @Override
     public List<@Nullable ReleaseResult> sendTogether(List<String> lockIds) {
-        return statement.batch(connections, lockIds);
+        return statement.batch(connections, lockIds, wakeUps.get());
     }
 
     @Override

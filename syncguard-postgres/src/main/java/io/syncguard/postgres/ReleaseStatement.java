@@ -5,6 +5,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Array;
 import java.sql.ResultSet;
@@ -13,9 +14,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ final class ReleaseStatement {
             """;
 
     private static final String QUEUE_AND_RELEASE = """
-            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?, ?, ?, ?, ?, ?, ?,
+            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?, ?, ?, ?, ?, ?, ?, ?,
                 NULL::TEXT, NULL::BIGINT[], NULL::BOOLEAN)
             """;
 
@@ -43,8 +44,8 @@ final class ReleaseStatement {
             """;
 
     private static final String BATCH = """
-            SELECT released_lock_id
-            FROM ${syncguard_locks}_release_batch(?)
+            SELECT released_lock_id, handed_over
+            FROM ${syncguard_locks}_release_batch(?, ?::TEXT)
             """;
 
     private static final String RELEASE_AFTER = """
@@ -121,11 +122,12 @@ final class ReleaseStatement {
                     RequestArrays arrays = new RequestArrays(connection, requests, wakeUps);
                     statement.setArray(4, arrays.lockIds());
                     statement.setArray(5, arrays.shared());
-                    statement.setArray(6, arrays.owners());
-                    statement.setArray(7, arrays.waiters());
-                    statement.setArray(8, arrays.secrets());
-                    statement.setArray(9, arrays.handOvers());
-                    statement.setLong(10, waiterTtl.toMillis());
+                    statement.setArray(6, arrays.permits());
+                    statement.setArray(7, arrays.owners());
+                    statement.setArray(8, arrays.waiters());
+                    statement.setArray(9, arrays.secrets());
+                    statement.setArray(10, arrays.handOvers());
+                    statement.setLong(11, waiterTtl.toMillis());
                 },
                 rows -> {
                     ReleaseResult result = handedOver(rows);
@@ -140,16 +142,25 @@ final class ReleaseStatement {
     }
 
     private static ReleaseResult handedOver(ResultSet rows) throws SQLException {
-        ReleaseResult result = only(rows);
+        return withHandOvers(only(rows), rows);
+    }
+
+    private static ReleaseResult withHandOvers(ReleaseResult result, ResultSet rows) throws SQLException {
         Array handedOver = rows.getArray("handed_over");
         if (handedOver == null) {
             return result;
         }
         Long[] next = (Long[]) handedOver.getArray();
-        return ReleaseResult.handedOver(
-                next[0],
-                new AcquireResult.Granted(
-                        new Fence(next[1]), Instant.ofEpochMilli(next[2]), Instant.ofEpochMilli(next[3])));
+        List<HandOver> handOvers = new ArrayList<>();
+        for (int i = 0; i < next.length; i += 4) {
+            handOvers.add(new HandOver(
+                    next[i],
+                    new AcquireResult.Granted(
+                            new Fence(next[i + 1]),
+                            Instant.ofEpochMilli(next[i + 2]),
+                            Instant.ofEpochMilli(next[i + 3]))));
+        }
+        return new ReleaseResult(result.outcome(), handOvers);
     }
 
     List<ReleaseResult> all(PostgresConnections connections, List<String> lockIds) {
@@ -161,23 +172,37 @@ final class ReleaseStatement {
     }
 
     /**
-     * Releases the live leases whose keys have no waiters, in one round trip. It waits for no locked row; an error
-     * means that the batch had no effect, unless the answer was lost.
+     * Releases the live leases whose keys have no waiters, or shared ones whose keys have a waiter with permits in front,
+     * in one round trip. It waits for no locked row; an error means that the batch had no effect, unless the answer was
+     * lost.
      *
+     * @param wakeUps where this process is woken; {@code null} where its waiters poll, or for hand-overs by messages
      * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone, as
      *     the second of two equal ones
      */
-    List<@Nullable ReleaseResult> batch(PostgresConnections connections, List<String> lockIds) {
-        Set<String> released = connections.query(
+    List<@Nullable ReleaseResult> batch(
+            PostgresConnections connections, List<String> lockIds, @Nullable WakeUpSubscriber wakeUps) {
+        Map<String, ReleaseResult> released = connections.query(
                 "releasing " + lockIds.size() + " lock(s)",
                 batch,
-                (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
-                rows -> new HashSet<>(PostgresRows.all(rows, row -> row.getString(1))));
+                (connection, statement) -> {
+                    statement.setArray(1, connection.createArrayOf("text", lockIds.toArray()));
+                    statement.setString(2, RequestArrays.channelOf(wakeUps));
+                },
+                ReleaseStatement::released);
         List<@Nullable ReleaseResult> results = new ArrayList<>();
         for (String lockId : lockIds) {
-            results.add(released.remove(lockId) ? ReleaseResult.RELEASED : null);
+            results.add(released.remove(lockId));
         }
         return results;
+    }
+
+    private static Map<String, ReleaseResult> released(ResultSet rows) throws SQLException {
+        Map<String, ReleaseResult> released = new HashMap<>();
+        while (rows.next()) {
+            released.put(rows.getString(1), withHandOvers(ReleaseResult.RELEASED, rows));
+        }
+        return released;
     }
 
     ReleaseResult after(PostgresConnections connections, String lockId, Duration held) {

@@ -40,6 +40,10 @@ record RequestArrays(
         return array("boolean", request -> request.mode() == LockMode.SHARED);
     }
 
+    Array permits() throws SQLException {
+        return array("integer", RequestArrays::permitsOf);
+    }
+
     Array queued() throws SQLException {
         return array("boolean", AcquireRequest::queued);
     }
@@ -58,6 +62,14 @@ record RequestArrays(
 
     private Array array(String type, Function<AcquireRequest, @Nullable Object> part) throws SQLException {
         return connection.createArrayOf(type, requests.stream().map(part).toArray());
+    }
+
+    /** One for an exclusive request, and {@code null} for a shared one without a limit. */
+    static @Nullable Integer permitsOf(AcquireRequest request) {
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            return 1;
+        }
+        return request.permits() == 0 ? null : request.permits();
     }
 
     static boolean handsOver(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {

@@ -80,6 +80,9 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
 -- renewal, without a tolerance. A wake-up is the waiter's number on the channel of its process; the channel is null if
 -- the process polls. With hand_over, a release may grant the key to the entry for ttl_ms; that message carries the
 -- secret, because every user may notify.
+--
+-- permits: with so many shared leases, the key has no room for the request. It is 1 for a writer, and null for a reader
+-- without a limit. Readers without a limit do not block each other; all others wait for whoever is in front.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     lock_id       TEXT COLLATE pg_catalog."C" PRIMARY KEY,
     key           TEXT COLLATE pg_catalog."C" NOT NULL,
@@ -92,8 +95,22 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     channel       TEXT,
     waiter        BIGINT NOT NULL,
     owner         TEXT,
-    secret        TEXT
+    secret        TEXT,
+    permits       INTEGER DEFAULT 1
 ) WITH (fillfactor = 70);
+
+-- The column that version 3 has not. ADD COLUMN IF NOT EXISTS would lock the table even if the column exists.
+DO $do$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid OPERATOR(pg_catalog.=) '${syncguard_locks}_waiters'::pg_catalog.regclass
+            AND attname OPERATOR(pg_catalog.=) 'permits'
+    ) THEN
+        ALTER TABLE ${syncguard_locks}_waiters ADD COLUMN permits INTEGER DEFAULT 1;
+    END IF;
+END
+$do$;
 
 -- One row per key that was ever locked; it is also the key's serialising row. NEVER delete one by hand: a fence that is
 -- used twice protects nothing. Only _forget does, with fences by the clock: a key without leases and queue entries.
@@ -125,17 +142,20 @@ BEGIN
 END
 $do$;
 
--- Removes the functions of version 2: the calls of an instance of that version fail.
+-- Removes the functions of version 3 that have other parameters now: acquire requests of its instances fail.
 DO $do$
 DECLARE
     v_old TEXT;
 BEGIN
     FOREACH v_old IN ARRAY ARRAY[
-        'acquire(text,boolean,text,bigint,text)', 'acquire_batch(text[],text[],bigint[],text[])',
-        'acquire_leave(text,boolean,text,bigint,text)', 'acquire_readers(text[],text[],bigint[],text[])',
-        'acquire_queue(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
-        'attempt(text,boolean,text,bigint,text,boolean)', 'fence_if_free(text)', 'hand_over(text,text)',
-        'release_grant(text)'
+        'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
+        'next_look(text,boolean,bigint,bigint,bigint)',
+        'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
+            'text,bigint[],boolean)',
+        'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'queue_front(text)', 'wake_behind(text,bigint,boolean)'
     ]
     LOOP
         IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) v_old) IS NOT NULL THEN
@@ -318,12 +338,12 @@ BEGIN
 END
 $function$;
 
--- What blocks an acquire request: the exclusive lease, the shared leases if it is exclusive, and the queue entries in
--- front of its own, or all entries if it has none. It locks nothing. time_left_ms is the time until the last of these
--- ends, 0 or less if none of them is live. Of several readers, held_by is the owner of the lease that ends last;
--- held_since_ms is null if only waiters block the request.
+-- What blocks an acquire request: the exclusive lease, shared leases if there are as many as it has permits, and the
+-- queue entries in front of its own, or all entries if it has none. It locks nothing. time_left_ms is the time until
+-- there is room and the last of the others ends, 0 or less if that time is over. Of several readers, held_by is the
+-- owner of the lease that ends last; held_since_ms is null if only waiters block the request.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_blockers(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT,
+    p_key TEXT, p_permits INTEGER, p_lock_id TEXT,
     OUT now_ms BIGINT, OUT has_exclusive BOOLEAN, OUT has_shared BOOLEAN, OUT leases_until_ms BIGINT,
     OUT entry_until_ms BIGINT, OUT own_arrival BIGINT, OUT time_left_ms BIGINT,
     OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
@@ -334,7 +354,7 @@ DECLARE
     v_latest BIGINT;
 BEGIN
     SELECT l.key IS NOT NULL, "Last".lock_id IS NOT NULL,
-           greatest(l.expires_at_ms, "Last".expires_at_ms) + ${syncguard_locks}_tolerance(),
+           greatest(l.expires_at_ms, "Last".until_ms) + ${syncguard_locks}_tolerance(),
            "Front".soonest, "Front".latest, "Own".arrival,
            CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
            coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
@@ -351,17 +371,21 @@ BEGIN
             SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
         ) AS arrival
     ) AS "Own", LATERAL (
-        -- The entries that arrived before it; readers do not block readers.
+        -- The entries that arrived before it; readers without a limit do not block each other.
         SELECT min(w.expires_at_ms) AS soonest, max(w.expires_at_ms) AS latest
         FROM ${syncguard_locks}_waiters w
-        WHERE w.key = p_key AND w.expires_at_ms > v_now AND NOT (p_shared AND w.shared)
+        WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
             AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
     ) AS "Front"
     LEFT JOIN ${syncguard_locks} l ON l.key = p_key
     LEFT JOIN LATERAL (
-        SELECT s.expires_at_ms, s.lock_id, s.owner, s.acquired_at_ms FROM ${syncguard_locks}_shared s
-        WHERE s.key = p_key AND NOT p_shared ORDER BY s.expires_at_ms DESC LIMIT 1
-    ) AS "Last" ON true;
+        SELECT s.lock_id, s.owner, s.acquired_at_ms, CASE WHEN p_permits = 1 THEN s.expires_at_ms ELSE (
+                   SELECT o.expires_at_ms FROM ${syncguard_locks}_shared o
+                   WHERE o.key = p_key ORDER BY o.expires_at_ms DESC OFFSET p_permits - 1 LIMIT 1
+               ) END AS until_ms
+        FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND p_permits IS NOT NULL ORDER BY s.expires_at_ms DESC LIMIT 1
+    ) AS "Last" ON "Last".until_ms IS NOT NULL;
     now_ms := v_now;
     time_left_ms := coalesce(greatest(leases_until_ms, v_latest) - v_now, 0);
     IF leases_until_ms <= v_now AND v_latest IS NOT NULL THEN
@@ -370,14 +394,14 @@ BEGIN
 END
 $function$;
 
--- Deletes the lapsed leases that block a request. Returns 0, or in how many milliseconds to try again if a row is
--- locked. The caller has locked the serialising row.
+-- Deletes the lapsed leases that block a request: the exclusive one, and all shared ones if it has permits. Returns 0,
+-- or in how many milliseconds to try again if a row is locked. The caller has locked the serialising row.
 --
 -- Lapsed leases are deleted and never skipped: an extension under way would revive one beside the grant. The expiry is
 -- checked again under the row lock: the lease may have been extended since. FOR UPDATE is of key strength, so it does
 -- not pass a transaction that pins the row; SKIP LOCKED does not wait for that transaction either.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lapsed(
-    p_key TEXT, p_exclusive BOOLEAN, p_shared BOOLEAN, p_now_ms BIGINT
+    p_key TEXT, p_exclusive BOOLEAN, p_permits INTEGER, p_now_ms BIGINT
 ) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -391,14 +415,14 @@ BEGIN
         );
         v_pinned := NOT FOUND;
     END IF;
-    IF p_shared AND NOT v_pinned THEN
+    IF p_permits IS NOT NULL AND NOT v_pinned THEN
         DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
             SELECT s.lock_id FROM ${syncguard_locks}_shared s
             WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
             FOR UPDATE SKIP LOCKED
         ));
-        -- Any remaining reader blocks: it may be committing, or being extended.
-        v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
+        -- Each remaining lease counts: it may be committing, or being extended.
+        v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
     END IF;
     RETURN CASE WHEN v_pinned THEN 50 + pg_catalog.floor(pg_catalog.random() * 50::DOUBLE PRECISION)::BIGINT ELSE 0 END;
 END
@@ -452,14 +476,14 @@ $function$;
 -- leases ends, because the others may be released before that without a wake-up; or when the first entry in front ends,
 -- because its waiter may be dead. Null if there is no such time.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
-    p_key TEXT, p_shared BOOLEAN, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
+    p_key TEXT, p_permits INTEGER, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
 ) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN least(
         CASE WHEN p_leases_until_ms > p_now_ms THEN p_leases_until_ms END,
         (SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
-         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND NOT p_shared),
+         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND p_permits IS NOT NULL),
         p_entry_until_ms) - p_now_ms;
 END
 $function$;
@@ -505,7 +529,7 @@ $function$;
 -- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
 -- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
+    p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT
 ) RETURNS ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
@@ -561,11 +585,11 @@ BEGIN
     END IF;
 
     IF p_waiter IS NULL AND NOT p_queued AND (
-        NOT p_shared
+        p_permits IS NOT NULL
         OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-        OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND NOT w.shared)
+        OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.permits IS NOT NULL)
     ) THEN
-        "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+        "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
         IF "Blocked".time_left_ms > 0 AND "Blocked".own_arrival IS NULL THEN
             v_answer.time_left_ms := "Blocked".time_left_ms;
             v_answer.held_by := "Blocked".held_by;
@@ -587,8 +611,8 @@ BEGIN
         IF v_answer.granted_fence IS NOT NULL THEN
             RETURN v_answer;
         END IF;
-    ELSIF p_shared THEN
-        -- Most readers are granted here: the key has neither an exclusive lease nor a writer that waits.
+    ELSIF p_shared AND p_permits IS NULL THEN
+        -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits.
         WITH "Counter" AS (
             UPDATE ${syncguard_fence_counters} c
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
@@ -596,7 +620,7 @@ BEGIN
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
                 AND NOT EXISTS (
                     SELECT FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND (NOT w.shared OR w.lock_id = p_lock_id))
+                    WHERE w.key = p_key AND (w.permits IS NOT NULL OR w.lock_id = p_lock_id))
             RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
         )
         INSERT INTO ${syncguard_locks}_shared AS s
@@ -616,14 +640,15 @@ BEGIN
         WITH "Held" AS MATERIALIZED (
             SELECT n.now_ms, l.expires_at_ms, l.owner, l.acquired_at_ms, (
                     SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND w.expires_at_ms > n.now_ms AND NOT (p_shared AND w.shared)
+                    WHERE w.key = p_key AND w.expires_at_ms > n.now_ms AND coalesce(p_permits, w.permits) IS NOT NULL
                 ) AS front
             FROM (SELECT ${syncguard_locks}_now() AS now_ms OFFSET 0) AS n, ${syncguard_locks} l
             WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, n.now_ms)
         ), "Entry" AS (
             INSERT INTO ${syncguard_locks}_waiters
-                (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-            SELECT p_lock_id, p_key, h.now_ms, p_shared, h.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
+                (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
+                 secret)
+            SELECT p_lock_id, p_key, h.now_ms, p_shared, p_permits, h.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
                    p_hand_over, p_channel, p_waiter, p_owner, p_secret
             FROM "Held" h
             ON CONFLICT (lock_id) DO NOTHING
@@ -639,7 +664,7 @@ BEGIN
         END IF;
     END IF;
 
-    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+    "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
     v_answer.time_left_ms := "Blocked".time_left_ms;
     IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
         IF EXISTS (
@@ -650,7 +675,7 @@ BEGIN
             RETURN v_answer;
         END IF;
         v_answer.time_left_ms := ${syncguard_locks}_delete_lapsed(
-            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+            p_key, "Blocked".has_exclusive, CASE WHEN "Blocked".has_shared THEN p_permits END, "Blocked".now_ms);
         v_answer.held_lapsed := true;
     END IF;
     IF v_answer.time_left_ms <= 0 THEN
@@ -661,6 +686,9 @@ BEGIN
             v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
             -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a waiter.
             DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
+            IF FOUND AND p_shared THEN
+                PERFORM ${syncguard_locks}_wake_beside(p_key, p_permits);
+            END IF;
         END IF;
         RETURN v_answer;
     END IF;
@@ -674,7 +702,7 @@ BEGIN
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
         IF FOUND THEN
             -- Nothing else wakes the waiters behind it, which may be in front now.
-            PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_shared);
+            PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_permits);
         END IF;
         RETURN v_answer;
     END IF;
@@ -682,9 +710,10 @@ BEGIN
         -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
         INSERT INTO ${syncguard_locks}_waiters
-            (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-        VALUES (p_lock_id, p_key, "Blocked".now_ms, p_shared, "Blocked".now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
-                p_hand_over, p_channel, p_waiter, p_owner, p_secret);
+            (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
+             secret)
+        VALUES (p_lock_id, p_key, "Blocked".now_ms, p_shared, p_permits, "Blocked".now_ms + p_waiter_ttl_ms,
+                p_waiter_ttl_ms, p_hand_over, p_channel, p_waiter, p_owner, p_secret);
     ELSE
         UPDATE ${syncguard_locks}_waiters w
         SET expires_at_ms = "Blocked".now_ms + p_waiter_ttl_ms, waiter = p_waiter, secret = p_secret
@@ -692,7 +721,7 @@ BEGIN
     END IF;
     v_answer.time_left_ms := coalesce(
         ${syncguard_locks}_next_look(
-            p_key, p_shared, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
+            p_key, p_permits, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
         v_answer.time_left_ms);
     RETURN v_answer;
 END
@@ -778,22 +807,23 @@ BEGIN
     GET DIAGNOSTICS v_answered = ROW_COUNT;
     IF v_answered < pg_catalog.cardinality(p_keys) THEN
         RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
-            p_keys, false, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
-            p_channel) q;
+            p_keys, NULL::INTEGER[], p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
+            p_waiter_ttl_ms, p_channel) q;
     END IF;
 END
 $function$;
 
 -- Answers those of these requests that have a waiter or a queue entry, no lease, and live leases or waiters in their
 -- way: they get a queue entry, renew it, or leave the queue if they have no waiter any more. It answers for no key
--- whose serialising row another transaction locks.
+-- whose serialising row another transaction locks. p_permits is null if the requests are exclusive.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_batch(
-    p_keys TEXT[], p_shared BOOLEAN, p_lock_ids TEXT[], p_owners TEXT[], p_queued BOOLEAN[],
+    p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_owners TEXT[], p_queued BOOLEAN[],
     p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
 ) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_answer  ${syncguard_locks}_answer;
+    v_shared  BOOLEAN := p_permits IS NOT NULL;
     v_commits TEXT;
     v_locked  TEXT[];
     v_left    TEXT[] := '{}';
@@ -810,30 +840,31 @@ BEGIN
 
     FOR v_answer IN
         WITH "Request" AS MATERIALIZED (
-            SELECT r.*
-            FROM unnest(p_keys, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs)
-                WITH ORDINALITY AS r (key, lock_id, owner, queued, waiter, secret, hand_over, position)
+            SELECT r.*, CASE WHEN v_shared THEN r.given_permits ELSE 1 END AS permits
+            FROM unnest(p_keys, p_permits, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs)
+                WITH ORDINALITY AS r (key, given_permits, lock_id, owner, queued, waiter, secret, hand_over, position)
             WHERE (r.queued OR r.waiter IS NOT NULL)
                 -- IS TRUE makes it a lookup in a hash table.
                 AND (r.key IN (SELECT k.key FROM pg_catalog.unnest(v_locked) AS k (key))) IS TRUE
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = r.lock_id OFFSET 0)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
         ), "Key" AS MATERIALIZED (
-            SELECT k.key, b.*,
+            SELECT k.key, k.permits, b.*,
                    ${syncguard_locks}_next_look(
-                       k.key, p_shared, b.now_ms, b.leases_until_ms, b.entry_until_ms) AS next_look
-            FROM (SELECT DISTINCT r.key FROM "Request" r) AS k,
-                LATERAL ${syncguard_locks}_blockers(k.key, p_shared, NULL::TEXT) b
+                       k.key, k.permits, b.now_ms, b.leases_until_ms, b.entry_until_ms) AS next_look
+            FROM (SELECT DISTINCT r.key, r.permits FROM "Request" r) AS k,
+                LATERAL ${syncguard_locks}_blockers(k.key, k.permits, NULL::TEXT) b
         ), "Blocked" AS MATERIALIZED (
             -- An entry that exists may be the first one, so that only leases are in its way.
             SELECT r.*, k.now_ms, k.time_left_ms, k.next_look, k.held_by, k.held_since_ms, k.held_by_others
-            FROM "Request" r JOIN "Key" k ON k.key = r.key
+            FROM "Request" r JOIN "Key" k ON k.key = r.key AND coalesce(k.permits, 0) = coalesce(r.permits, 0)
             WHERE CASE WHEN r.queued THEN k.leases_until_ms > k.now_ms ELSE k.time_left_ms > 0 END
         ), "Entry" AS (
             INSERT INTO ${syncguard_locks}_waiters
-                (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-            SELECT b.lock_id, b.key, b.now_ms, p_shared, b.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms, b.hand_over,
-                   p_channel, b.waiter, b.owner, b.secret
+                (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
+                 secret)
+            SELECT b.lock_id, b.key, b.now_ms, v_shared, b.permits, b.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
+                   b.hand_over, p_channel, b.waiter, b.owner, b.secret
             FROM "Blocked" b WHERE NOT b.queued
             ORDER BY b.position
             ON CONFLICT (lock_id) DO NOTHING
@@ -866,16 +897,18 @@ BEGIN
 END
 $function$;
 
--- Of these readers, those that neither an exclusive lease nor a writer in front of their queue entries blocks: the
--- positions in the arrays. A lapsed lease counts, because somebody has to take it over. It locks nothing.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock_ids TEXT[]) RETURNS BIGINT[]
+-- Of these readers, those that nothing blocks, neither the grants of those in front of them here: the positions in the
+-- arrays. A lapsed lease counts, because somebody has to take it over. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock_ids TEXT[], p_permits INTEGER[])
+RETURNS BIGINT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
+    v_now  BIGINT := ${syncguard_locks}_now();
+    v_free BIGINT[];
 BEGIN
-    RETURN ARRAY(
+    v_free := ARRAY(
         SELECT r.position
-        FROM unnest(p_keys, p_lock_ids) WITH ORDINALITY AS r (key, lock_id, position)
+        FROM unnest(p_keys, p_lock_ids, p_permits) WITH ORDINALITY AS r (key, lock_id, permits, position)
         LEFT JOIN LATERAL (
             SELECT w.arrival FROM ${syncguard_locks}_waiters w
             WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
@@ -883,10 +916,28 @@ BEGIN
         WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
             AND NOT EXISTS (
                 SELECT FROM ${syncguard_locks}_waiters w
-                WHERE w.key = r.key AND w.expires_at_ms > v_now AND NOT w.shared
+                WHERE w.key = r.key AND w.expires_at_ms > v_now AND coalesce(r.permits, w.permits) IS NOT NULL
                     AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
                 OFFSET 0
             )
+    );
+    IF pg_catalog.num_nonnulls(VARIADIC p_permits) = 0 THEN
+        RETURN v_free;
+    END IF;
+    -- Each counts those in front of it here. One with permits passes nobody, and nobody passes it.
+    RETURN ARRAY(
+        SELECT f.position FROM (
+            SELECT t.position, CASE
+                WHEN t.permits IS NULL THEN t.has_room AND bool_and(t.has_room OR t.permits IS NULL) OVER "InFront"
+                ELSE bool_and(t.has_room) OVER "InFront" END AS is_free
+            FROM (
+                SELECT r.*, r.position = ANY (v_free) AND (r.permits IS NULL OR r.permits >= (
+                           SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
+                       ) + row_number() OVER (PARTITION BY r.key ORDER BY r.position)) AS has_room
+                FROM unnest(p_keys, p_permits) WITH ORDINALITY AS r (key, permits, position)
+            ) AS t
+            WINDOW "InFront" AS (PARTITION BY t.key ORDER BY t.position)
+        ) AS f WHERE f.is_free
     );
 END
 $function$;
@@ -895,7 +946,7 @@ $function$;
 -- granted; others are answered by _queue_batch. A request that has no row in the answer has to be sent alone. Like
 -- _acquire_batch, it does not wait for a serialising row, and fails without effect where it waits for another row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
-    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
+    p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
     p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
 ) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql
@@ -903,7 +954,7 @@ SET lock_timeout = '20ms'
 AS $function$
 DECLARE
     -- The first look takes no lock, because a row lock alone makes the commit write.
-    v_free    BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
+    v_free    BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
     v_locked  TEXT[] := '{}';
     v_now     BIGINT := ${syncguard_locks}_now();
     v_granted BIGINT;
@@ -912,7 +963,7 @@ BEGIN
         v_locked := ${syncguard_locks}_lock_keys(
             ARRAY(SELECT DISTINCT p_keys[f.position] FROM pg_catalog.unnest(v_free) AS f (position)));
         -- Another request may have been granted a key, or have queued for it, since the first look.
-        v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
+        v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
     END IF;
 
     RETURN QUERY
@@ -949,19 +1000,26 @@ BEGIN
            NULL::BOOLEAN, g.position
     FROM "Granted" g;
     GET DIAGNOSTICS v_granted = ROW_COUNT;
+    IF v_granted > 0 AND true = ANY (p_queued) THEN
+        PERFORM ${syncguard_locks}_wake_beside(k.key, k.permits) FROM (
+            SELECT p_keys[f.position] AS key, max(p_permits[f.position]) AS permits
+            FROM pg_catalog.unnest(v_free) AS f (position)
+            WHERE p_queued[f.position] AND p_keys[f.position] = ANY (v_locked) GROUP BY 1
+        ) AS k;
+    END IF;
     IF v_granted < pg_catalog.cardinality(p_keys) THEN
         RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
-            p_keys, true, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
+            p_keys, p_permits, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
             p_channel) q;
     END IF;
 END
 $function$;
 
--- The front of a queue, limited to waiters that wake-ups reach: the readers in front of the first writer, and that
--- writer. is_next: no entry in front conflicts with it; can_go_on: no lease either. The caller has locked the
+-- The front of a queue, limited to waiters that wake-ups reach: the readers in front of the first waiter with permits,
+-- and that waiter. is_next: no entry in front conflicts with it; can_go_on: no lease either. The caller has locked the
 -- serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_front(p_key TEXT)
-RETURNS TABLE (arrival BIGINT, shared BOOLEAN, channel TEXT, waiter BIGINT, is_next BOOLEAN, can_go_on BOOLEAN)
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_front(p_key TEXT)
+RETURNS TABLE (arrival BIGINT, permits INTEGER, channel TEXT, waiter BIGINT, is_next BOOLEAN, can_go_on BOOLEAN)
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_now BIGINT := ${syncguard_locks}_now();
@@ -971,21 +1029,21 @@ BEGIN
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.expires_at_ms <= ${syncguard_locks}_now();
 
     RETURN QUERY
-    SELECT q.arrival, q.shared, q.channel, q.waiter, q.is_next,
+    SELECT q.arrival, q.permits, q.channel, q.waiter, q.is_next,
            q.is_next
                AND NOT EXISTS (
                    SELECT FROM ${syncguard_locks} l
                    WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now))
-               AND (q.shared OR NOT EXISTS (
+               AND (q.permits IS NULL OR NOT EXISTS (
                    SELECT FROM ${syncguard_locks}_shared s
-                   WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)))
+                   WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now) OFFSET q.permits - 1))
     FROM (
-        SELECT w.*, w.shared OR w.arrival = (
+        SELECT w.*, w.permits IS NULL OR w.arrival = (
                    SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
                ) AS is_next
         FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
-            (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND NOT f.shared),
+            (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND f.permits IS NOT NULL),
             9223372036854775807)
     ) AS q;
 END
@@ -995,19 +1053,31 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_next(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front(p_key) f
     WHERE f.can_go_on;
 END
 $function$;
 
--- Wakes the waiters that can be granted now, and those behind a waiter that has just left: their next look was chosen
--- for that waiter. The writer behind readers has to look, too: the readers may be granted the key and release it
--- without a wake-up. Readers do not block each other.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_shared BOOLEAN) RETURNS VOID
+-- Wakes the waiters for whom a shared lease, just granted to a waiter with so many permits, leaves room. Behind one
+-- without a limit, the readers have been woken with it.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_beside(p_key TEXT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
-    WHERE f.can_go_on OR f.arrival > p_arrival AND (NOT p_shared OR f.is_next AND NOT f.shared);
+    PERFORM ${syncguard_locks}_wake_next(p_key) WHERE p_permits IS NOT NULL OR (
+        SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.expires_at_ms > ${syncguard_locks}_now() ORDER BY w.arrival LIMIT 1
+    );
+END
+$function$;
+
+-- Wakes the waiters that can be granted now, and those behind a waiter that has just left: their next look was chosen
+-- for that waiter. The one with permits behind readers has to look, too: the readers may be granted the key and release
+-- it without a wake-up. Readers without a limit do not block each other.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_permits INTEGER) RETURNS VOID
+LANGUAGE plpgsql AS $function$
+BEGIN
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front(p_key) f
+    WHERE f.can_go_on OR f.arrival > p_arrival AND (p_permits IS NOT NULL OR f.is_next AND f.permits IS NOT NULL);
 END
 $function$;
 
@@ -1016,7 +1086,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f;
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front(p_key) f;
 END
 $function$;
 
@@ -1031,14 +1101,14 @@ BEGIN
     FOR "Left" IN
         WITH "Deleted" AS (
             DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
-            RETURNING w.key, w.lock_id, w.arrival, w.shared
+            RETURNING w.key, w.lock_id, w.arrival, w.permits
         )
-        SELECT d.key, min(d.arrival) AS arrival, bool_and(d.shared) AS shared,
+        SELECT d.key, min(d.arrival) AS arrival, min(d.permits) AS permits,
                pg_catalog.array_agg(d.lock_id) AS lock_ids
         FROM "Deleted" d GROUP BY d.key
     LOOP
         v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
-        PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".shared);
+        PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".permits);
     END LOOP;
     RETURN v_left;
 END
@@ -1077,23 +1147,29 @@ BEGIN
     RETURN QUERY
     WITH "Queue" AS (
         SELECT q.lock_id,
-               CASE WHEN q.shared THEN k.exclusive_until ELSE least(k.exclusive_until, k.shared_until) END
+               CASE WHEN k.shared >= q.permits THEN least(k.exclusive_until, k.shared_until) ELSE k.exclusive_until END
                    + ${syncguard_locks}_tolerance() AS leases,
-               min(q.expires_at_ms) FILTER (WHERE NOT q.shared) OVER "InFront" AS writers,
-               CASE WHEN NOT q.shared THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
+               min(q.expires_at_ms) FILTER (WHERE q.permits IS NOT NULL) OVER "InFront" AS with_permits,
+               CASE WHEN q.permits IS NOT NULL THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
         FROM (
             SELECT k.key,
                    (SELECT l.expires_at_ms FROM ${syncguard_locks} l
                     WHERE l.key = k.key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)) AS exclusive_until,
                    (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
-                    WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)) AS shared_until
+                    WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)) AS shared_until,
+                   CASE WHEN EXISTS (
+                       SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.permits > 1 OFFSET 0
+                   ) THEN (
+                       SELECT count(*) FROM ${syncguard_locks}_shared s
+                       WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+                   ) ELSE 1 END AS shared
             FROM pg_catalog.unnest(v_keys) AS k (key) OFFSET 0
         ) AS k, LATERAL (
             SELECT w.* FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.expires_at_ms > v_now OFFSET 0
         ) AS q
         WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     )
-    SELECT q.lock_id, coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0) FROM "Queue" q
+    SELECT q.lock_id, coalesce(least(q.leases, q.with_permits, q.everybody) - v_now, 0) FROM "Queue" q
     -- IS TRUE makes it a lookup in a hash table. A join, planned for few rows, would compare each entry with each.
     WHERE (q.lock_id IN (SELECT r.lock_id FROM pg_catalog.unnest(v_renewed) AS r (lock_id))) IS TRUE;
 END
@@ -1112,7 +1188,7 @@ DECLARE
     v_commits TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_key     TEXT;
     v_arrival BIGINT;
-    v_shared  BOOLEAN;
+    v_permits INTEGER;
 BEGIN
     v_key := ${syncguard_locks}_key_of(p_lock_id);
     IF v_key IS NULL THEN
@@ -1148,9 +1224,9 @@ BEGIN
     END IF;
 
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
-    RETURNING w.arrival, w.shared INTO v_arrival, v_shared;
+    RETURNING w.arrival, w.permits INTO v_arrival, v_permits;
     IF FOUND THEN
-        PERFORM ${syncguard_locks}_wake_behind(v_key, v_arrival, v_shared);
+        PERFORM ${syncguard_locks}_wake_behind(v_key, v_arrival, v_permits);
         outcome := 'left';
         RETURN;
     END IF;
@@ -1158,18 +1234,24 @@ BEGIN
 END
 $function$;
 
--- Releases the leases among these that are live and whose keys have no queue entries, and returns their lock ids. Each
--- of the others has to be released alone. Like _acquire_batch, it does not wait for a locked row, and fails without
--- effect where PostgreSQL waits in spite of SKIP LOCKED.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[]) RETURNS TABLE (released_lock_id TEXT)
+-- Releases the leases among these that are live and whose keys have no queue entries, or shared ones that have a waiter
+-- with permits at the front, and returns their lock ids. Each of the others has to be released alone. Like
+-- _acquire_batch, it does not wait for a locked row, and fails without effect where PostgreSQL waits in spite of
+-- SKIP LOCKED. The hand-overs to waiters of p_channel are in the answer, as those of _hand_over; others are messages.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[], p_channel TEXT)
+RETURNS TABLE (released_lock_id TEXT, handed_over BIGINT[])
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
+    v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
     -- As in _remove.
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
+    v_shared   BIGINT := 0;
+    "Freed"    RECORD;
+    "Grant"    RECORD;
 BEGIN
     -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
     -- release.
@@ -1195,7 +1277,7 @@ BEGIN
             AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
         FOR UPDATE SKIP LOCKED
-    )) RETURNING l.lock_id;
+    )) RETURNING l.lock_id, NULL::BIGINT[];
     GET DIAGNOSTICS v_released = ROW_COUNT;
     IF v_released < pg_catalog.cardinality(v_keys) THEN
         RETURN QUERY
@@ -1206,7 +1288,108 @@ BEGIN
                 AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
             FOR UPDATE SKIP LOCKED
-        )) RETURNING l.lock_id;
+        )) RETURNING l.lock_id, NULL::BIGINT[];
+        GET DIAGNOSTICS v_shared = ROW_COUNT;
+    END IF;
+    IF v_released + v_shared = pg_catalog.cardinality(p_lock_ids) THEN
+        RETURN;
+    END IF;
+    IF NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)) THEN
+        RETURN;
+    END IF;
+
+    FOR "Freed" IN
+        WITH "Deleted" AS (
+            DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
+                SELECT s.ctid FROM ${syncguard_locks}_shared s
+                WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
+                    AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                    AND (
+                        SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
+                        WHERE w.key = s.key ORDER BY w.arrival LIMIT 1
+                    )
+                FOR UPDATE SKIP LOCKED
+            )) RETURNING l.key, l.lock_id
+        )
+        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids FROM "Deleted" d GROUP BY d.key
+    LOOP
+        handed_over := NULL;
+        FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
+            -- A grant is durable before it is reported.
+            v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+            IF "Grant".channel = p_channel THEN
+                handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+            ELSE
+                PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
+            END IF;
+        END LOOP;
+        FOREACH released_lock_id IN ARRAY "Freed".lock_ids LOOP
+            RETURN NEXT;
+            handed_over := NULL;
+        END LOOP;
+    END LOOP;
+END
+$function$;
+
+-- Grants a key to the waiters with permits at the front of its queue that accept a hand-over, as far as there is room
+-- for them: 64 at most. Wakes the waiter behind them if it can be granted now. granted is the number of the waiter, the
+-- fence, and the times of the grant and of its end; the message says the same, with the secret. The caller has locked
+-- the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_hand_out(p_key TEXT)
+RETURNS TABLE (channel TEXT, message TEXT, granted BIGINT[])
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now   BIGINT := ${syncguard_locks}_now();
+    v_held  BIGINT;
+    v_ends  BIGINT;
+    v_run   BIGINT[] := '{}';
+    v_wakes BOOLEAN;
+    "Next"  RECORD;
+BEGIN
+    SELECT count(*), min(s.expires_at_ms) INTO v_held, v_ends FROM ${syncguard_locks}_shared s WHERE s.key = p_key;
+    IF NOT ${syncguard_locks}_is_live(v_ends, v_now) THEN
+        PERFORM ${syncguard_locks}_delete_lapsed(p_key, false, 1, v_now);
+        -- A lapsed lease that is left counts: an extension under way may revive it.
+        v_held := (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
+    END IF;
+    FOR "Next" IN
+        SELECT w.arrival, w.permits, w.expires_at_ms, w.hand_over
+        FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 65
+    LOOP
+        v_wakes := "Next".permits IS NULL OR "Next".expires_at_ms <= v_now
+            OR "Next".permits > v_held AND (NOT "Next".hand_over OR pg_catalog.cardinality(v_run) = 64);
+        EXIT WHEN v_wakes OR "Next".permits <= v_held;
+        v_run := v_run OPERATOR(pg_catalog.||) "Next".arrival;
+        v_held := v_held + 1;
+    END LOOP;
+
+    RETURN QUERY
+    WITH "Entry" AS (
+        -- The clock is read after the wait for a renewal under way, as in _hand_over.
+        DELETE FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.arrival = ANY (v_run) AND w.expires_at_ms > ${syncguard_locks}_now()
+        RETURNING w.lock_id, w.arrival, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms,
+                  ${syncguard_locks}_now() AS granted_at_ms
+    ), "Counter" AS (
+        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + e.number
+        FROM (SELECT count(*) AS number FROM "Entry") AS e
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND e.number > 0
+            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + e.number <= ${syncguard_locks}_last_fence()
+        RETURNING c.fence
+    ), "Lease" AS (
+        INSERT INTO ${syncguard_locks}_shared AS s
+            (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT e.lock_id, p_key, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
+               ${syncguard_locks}_fence_text(c.fence + 1 - row_number() OVER (ORDER BY e.arrival DESC)), p_key, e.owner
+        FROM "Entry" e, "Counter" c
+        RETURNING s.lock_id, s.fence::BIGINT AS fence, s.acquired_at_ms, s.expires_at_ms
+    )
+    SELECT e.channel,
+           pg_catalog.concat_ws(' ', e.waiter, e.secret, l.fence, l.acquired_at_ms, l.expires_at_ms),
+           ARRAY[e.waiter, l.fence, l.acquired_at_ms, l.expires_at_ms]
+    FROM "Entry" e JOIN "Lease" l ON l.lock_id = e.lock_id ORDER BY l.fence;
+    IF v_wakes OR NOT FOUND THEN
+        PERFORM ${syncguard_locks}_wake_next(p_key);
     END IF;
 END
 $function$;
@@ -1226,25 +1409,29 @@ BEGIN
 END
 $function$;
 
--- Releases a lease, and hands the key over to the first waiter if that one accepts a hand-over and no lease is left;
--- otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is that of _remove.
+-- Releases a lease, and hands the key over to the first waiter if that one accepts a hand-over and no lease is left, or
+-- out to several with permits; otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is
+-- that of _remove.
 --
--- A hand-over to a waiter of p_channel is in the answer: its number, the fence, and the times of the grant and of its
--- end. To another channel it is a message, because that waiter does not know of its grant yet. With p_commits, the
--- message has a transaction of its own: a commit that notifies blocks all others that notify, and must not wait for the
--- disk. A procedure cannot commit inside a transaction of the client.
+-- A hand-over to a waiter of p_channel is in the answer, four numbers for each: that of the waiter, the fence, and the
+-- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
+-- yet. With p_commits, the messages have a transaction of their own: a commit that notifies blocks all others that
+-- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
     p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
-    v_durable TEXT := pg_catalog.current_setting('synchronous_commit');
+    v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
     -- As in _remove.
-    v_commits TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
-    v_key     TEXT;
-    v_first   BIGINT; -- the first waiter
-    v_channel TEXT;
-    v_secret  TEXT;
+    v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
+    v_key      TEXT;
+    v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
+    v_channel  TEXT;
+    v_secret   TEXT;
+    v_channels TEXT[];
+    v_messages TEXT[];
+    "Grant"    RECORD;
 BEGIN
     -- Most releases. The rest is left to _remove, such as a lease that is extended at this moment.
     SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
@@ -1257,61 +1444,97 @@ BEGIN
             SELECT s.ctid FROM ${syncguard_locks} s
             WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             FOR UPDATE SKIP LOCKED
-        ) RETURNING 'released', (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-        INTO outcome, v_first;
+        ) RETURNING 'released', (
+            SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
+            WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
+        ) INTO outcome, v_first;
+    ELSE
+        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = (
+            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks}_shared l WHERE l.lock_id = p_lock_id
+        )
+        FOR NO KEY UPDATE;
+        IF FOUND THEN
+            DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = (
+                SELECT s.ctid FROM ${syncguard_locks}_shared s
+                WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                FOR UPDATE SKIP LOCKED
+            ) RETURNING 'released', (
+                SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
+                WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
+            ) INTO outcome, v_first;
+        END IF;
     END IF;
     IF NOT FOUND THEN
-        SELECT r.outcome, r.freed_key, r.first_waiter INTO outcome, v_key, v_first
-        FROM ${syncguard_locks}_remove(p_lock_id) r;
+        SELECT r.outcome, r.freed_key, (
+            SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
+            WHERE w.key = r.freed_key AND w.arrival = r.first_waiter
+        ) INTO outcome, v_key, v_first FROM ${syncguard_locks}_remove(p_lock_id) r;
     END IF;
     IF v_first IS NULL THEN
         RETURN;
     END IF;
 
-    -- A lapsed reader must not prevent the hand-over.
-    PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, true, ${syncguard_locks}_now())
-    WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
+    IF v_first[2] IS NOT NULL THEN
+        FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
+            IF "Grant".channel = p_channel THEN
+                handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+            ELSE
+                v_channels := v_channels OPERATOR(pg_catalog.||) "Grant".channel;
+                v_messages := v_messages OPERATOR(pg_catalog.||) "Grant".message;
+            END IF;
+        END LOOP;
+    ELSE
+        -- A lapsed reader must not prevent the hand-over.
+        PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now())
+        WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
 
-    -- One statement, because all requests for the key wait for it.
-    WITH "Entry" AS (
-        -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
-        -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
-        DELETE FROM ${syncguard_locks}_waiters w
-        WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
-        RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms, ${syncguard_locks}_now() AS granted_at_ms
-    ), "Counter" AS (
-        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, e.granted_at_ms)
-        FROM "Entry" e
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
-        RETURNING c.fence
-    ), "Lease" AS (
-        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT v_key, e.lock_id, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
-               ${syncguard_locks}_fence_text(c.fence), v_key, e.owner
-        FROM "Entry" e, "Counter" c
-        RETURNING acquired_at_ms, expires_at_ms
-    )
-    SELECT e.channel, e.secret, ARRAY[e.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms]
-    INTO v_channel, v_secret, handed_over
-    FROM "Entry" e, "Counter" c, "Lease" l;
-    IF NOT FOUND THEN
-        PERFORM ${syncguard_locks}_wake_next(v_key);
-        RETURN;
+        -- One statement, because all requests for the key wait for it.
+        WITH "Entry" AS (
+            -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
+            -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
+            DELETE FROM ${syncguard_locks}_waiters w
+            WHERE w.key = v_key AND w.arrival = v_first[1] AND w.expires_at_ms > ${syncguard_locks}_now()
+                AND w.hand_over AND NOT w.shared
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
+            RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms,
+                      ${syncguard_locks}_now() AS granted_at_ms
+        ), "Counter" AS (
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, e.granted_at_ms)
+            FROM "Entry" e
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
+            RETURNING c.fence
+        ), "Lease" AS (
+            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT v_key, e.lock_id, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
+                   ${syncguard_locks}_fence_text(c.fence), v_key, e.owner
+            FROM "Entry" e, "Counter" c
+            RETURNING acquired_at_ms, expires_at_ms
+        )
+        SELECT e.channel, e.secret, ARRAY[e.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms]
+        INTO v_channel, v_secret, handed_over
+        FROM "Entry" e, "Counter" c, "Lease" l;
+        IF NOT FOUND THEN
+            PERFORM ${syncguard_locks}_wake_next(v_key);
+        ELSIF v_channel IS DISTINCT FROM p_channel THEN
+            v_channels := ARRAY[v_channel];
+            v_messages := ARRAY[pg_catalog.concat_ws(
+                ' ', handed_over[1], v_secret, handed_over[2], handed_over[3], handed_over[4])];
+            handed_over := NULL;
+        END IF;
     END IF;
 
-    -- A grant is durable before it is reported.
-    v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
-    IF v_channel = p_channel THEN
-        RETURN;
+    IF handed_over IS NOT NULL OR v_channels IS NOT NULL THEN
+        -- A grant is durable before it is reported.
+        v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
     END IF;
-    IF p_commits THEN
-        COMMIT;
-        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    IF v_channels IS NOT NULL THEN
+        IF p_commits THEN
+            COMMIT;
+            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+        END IF;
+        PERFORM pg_catalog.pg_notify(m.channel, m.message) FROM unnest(v_channels, v_messages) AS m (channel, message);
     END IF;
-    PERFORM pg_catalog.pg_notify(v_channel, pg_catalog.concat_ws(
-        ' ', handed_over[1], v_secret, handed_over[2], handed_over[3], handed_over[4]));
-    handed_over := NULL;
 END
 $procedure$;
 
@@ -1319,8 +1542,8 @@ $procedure$;
 -- the lease is exclusive and live; queued says so.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
     p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
-    p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_owners TEXT[], p_waiters BIGINT[], p_secrets TEXT[],
-    p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
+    p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_permits INTEGER[], p_owners TEXT[], p_waiters BIGINT[],
+    p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
     INOUT outcome TEXT, INOUT handed_over BIGINT[], INOUT queued BOOLEAN
 )
 LANGUAGE plpgsql AS $procedure$
@@ -1335,11 +1558,11 @@ BEGIN
     FOR NO KEY UPDATE;
     v_now := ${syncguard_locks}_now();
     INSERT INTO ${syncguard_locks}_waiters
-        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-    SELECT r.lock_id, p_key, v_now, r.shared, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, r.hand_over, p_channel,
-           r.waiter, r.owner, r.secret
-    FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_owners, p_waiters, p_secrets, p_hand_overs)
-        WITH ORDINALITY AS r (lock_id, shared, owner, waiter, secret, hand_over, position)
+        (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+    SELECT r.lock_id, p_key, v_now, r.shared, r.permits, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, r.hand_over,
+           p_channel, r.waiter, r.owner, r.secret
+    FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_permits, p_owners, p_waiters, p_secrets, p_hand_overs)
+        WITH ORDINALITY AS r (lock_id, shared, permits, owner, waiter, secret, hand_over, position)
     WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
     ORDER BY r.position
     ON CONFLICT (lock_id) DO NOTHING;
@@ -1710,5 +1933,5 @@ $function$;
 -- when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 3
+    SELECT 4
 $function$;

@@ -52,7 +52,7 @@ class GrownTablesTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "syncguard_locks_acquire('free', false, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('free', false, 1, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
                 "syncguard_locks_acquire_batch(ARRAY['free', 'new', 'k9', 's9'], ARRAY['1', '2', '3', '4'],"
                         + " ARRAY[9, 9, 9, 9], ARRAY['', '', '', ''], ARRAY[false, false, false, false],"
                         + " ARRAY[NULL, NULL, 1, 1]::bigint[], ARRAY[NULL, NULL, NULL, NULL],"
@@ -60,17 +60,17 @@ class GrownTablesTests {
                 "syncguard_locks_acquire_batch(ARRAY['k9', 'k8'], ARRAY['w9', 'w8'], ARRAY[9, 9], ARRAY['', ''],"
                         + " ARRAY[true, true], ARRAY[1, NULL]::bigint[], ARRAY[NULL, NULL], ARRAY[false, false],"
                         + " 5000, 'c')",
-                "syncguard_locks_acquire_readers(ARRAY['s9', 's9', 'k9'], ARRAY['1', '2', '3'], ARRAY[9, 9, 9],"
-                        + " ARRAY['', '', ''], ARRAY[false, false, false], ARRAY[1, 1, 1]::bigint[],"
+                "syncguard_locks_acquire_readers(ARRAY['s9', 's9', 'k9'], ARRAY[NULL, 1, 2]::integer[],"
+                        + " ARRAY['1', '2', '3'], ARRAY[9, 9, 9], ARRAY['', '', ''], ARRAY[false, false, false], ARRAY[1, 1, 1]::bigint[],"
                         + " ARRAY[NULL, NULL, NULL], ARRAY[false, false, false], 5000, 'c')",
-                "syncguard_locks_acquire('free', false, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire('k9', false, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_acquire('s9', false, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_acquire('s9', true, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_acquire('k9', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire('many', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire('k9', false, 'w9', 9, '', true, 1, 5000, false, 'c', NULL)",
-                "syncguard_locks_acquire('k9', false, 'w9', 9, '', true, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('free', false, 1, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 1, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('s9', false, 1, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('s9', true, NULL, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_acquire('k9', true, NULL, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('many', true, NULL, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 1, 'w9', 9, '', true, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 1, 'w9', 9, '', true, NULL, NULL, NULL, NULL, NULL)",
                 "syncguard_locks_renew_waiters(ARRAY['w9'])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[90000]::bigint[])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[2000]::bigint[])",
@@ -84,7 +84,7 @@ class GrownTablesTests {
                 "syncguard_locks_force_release('k9')",
                 "syncguard_locks_force_release('s9')",
                 "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
-                "syncguard_locks_release_batch(ARRAY['id9', 'shared8'])",
+                "syncguard_locks_release_batch(ARRAY['id9', 'shared8', 'shared7'], 'c')",
                 "syncguard_locks_sweep(ARRAY['k9'])",
                 "syncguard_locks_forget('fence:s99', 604800000)"
             })
@@ -112,7 +112,7 @@ class GrownTablesTests {
         return call.startsWith("hand-over of ")
                 ? """
                 CALL syncguard_locks_queue_and_hand_over('%s', 'c', false, 'k', ARRAY['1', '2', '3'],
-                    ARRAY[false, true, false], ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[], ARRAY[NULL, NULL, NULL],
+                    ARRAY[false, true, false], ARRAY[1, NULL, 1], ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[], ARRAY[NULL, NULL, NULL],
                     ARRAY[true, false, true], 5000, NULL, NULL, NULL)
                 """.formatted(call.substring("hand-over of ".length()))
                 : "SELECT * FROM " + call;

@@ -95,7 +95,7 @@ class PostgresAcquireRaceTests {
         race.lockSerialisingRow();
         Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS
+        race.inOther("SELECT syncguard_locks_acquire('k', false, 1, '" + THEIRS
                 + "', 30000, 'other', false, NULL, NULL, NULL, NULL, NULL)");
         race.commitOther();
 

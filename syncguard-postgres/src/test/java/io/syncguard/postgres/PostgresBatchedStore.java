@@ -3,6 +3,7 @@ package io.syncguard.postgres;
 import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.LockBackendContract;
+import io.syncguard.core.PermitContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
@@ -32,6 +33,9 @@ class PostgresBatchedQueueEntryTests extends QueueEntryContract {}
 
 @ExtendWith(PostgresBatchedStore.class)
 class PostgresBatchedDirectHandOverTests extends DirectHandOverContract {}
+
+@ExtendWith(PostgresBatchedStore.class)
+class PostgresBatchedPermitTests extends PermitContract {}
 
 @ExtendWith(PostgresBatchedStore.class)
 class PostgresBatchedFenceRotationTests extends FenceRotationContract {}

@@ -68,6 +68,6 @@ final class PostgresBatches {
     }
 
     List<@Nullable ReleaseResult> release(List<String> lockIds) {
-        return release.batch(connections, lockIds);
+        return release.batch(connections, lockIds, null);
     }
 }

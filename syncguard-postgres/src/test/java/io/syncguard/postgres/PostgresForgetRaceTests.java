@@ -221,7 +221,7 @@ class PostgresForgetRaceTests {
     /** A grant of somebody else that is not committed: the row is locked and stays. */
     @Test
     void a_key_whose_grant_is_under_way_keeps_its_counter() throws Exception {
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS
+        race.inOther("SELECT syncguard_locks_acquire('k', false, 1, '" + THEIRS
                 + "', 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
 
         race.forget();

@@ -163,7 +163,7 @@ class PostgresQueueRaceTests {
     void arrival_counts_from_the_queue_entry_and_not_from_the_first_look() throws Exception {
         race.lockSerialisingRow();
         Future<AcquireResult> first = race.startAcquire(request(FIRST).waitingAs(1));
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + SECOND
+        race.inOther("SELECT syncguard_locks_acquire('k', false, 1, '" + SECOND
                 + "', 600000, 'other', false, 2, 5000, false, 'race', NULL)");
 
         race.commitOther();

@@ -111,8 +111,8 @@ class PostgresQueueingReleaseTests {
     private static Map<String, Object> release(String lockId, String channel, String key) throws SQLException {
         Map<String, Object> answer = race.jdbc.queryForMap("""
                 CALL syncguard_locks_queue_and_hand_over(?, ?, true, ?, ARRAY['first', 'second', 'third'],
-                    ARRAY[false, true, false], ARRAY['a', 'b', 'c'], ARRAY[1, 2, 3]::BIGINT[], ARRAY['s', NULL, 's'],
-                    ARRAY[true, false, true], 5000, NULL, NULL, NULL)
+                    ARRAY[false, true, false], ARRAY[1, NULL, 1], ARRAY['a', 'b', 'c'], ARRAY[1, 2, 3]::BIGINT[],
+                    ARRAY['s', NULL, 's'], ARRAY[true, false, true], 5000, NULL, NULL, NULL)
                 """, lockId, channel, key);
         if (answer.get("handed_over") instanceof Array handedOver) {
             answer.put("handed_over", List.of((Long[]) handedOver.getArray()));

@@ -59,7 +59,7 @@ class PostgresReadersBatchRaceTests {
 
     @Test
     void a_key_whose_grant_is_not_committed_when_the_batch_looks_is_skipped() throws Exception {
-        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS
+        race.inOther("SELECT syncguard_locks_acquire('k', false, 1, '" + THEIRS
                 + "', 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
 
         List<@Nullable AcquireResult> results = batches.acquire(reader("k", MINE), reader("other", MINE));

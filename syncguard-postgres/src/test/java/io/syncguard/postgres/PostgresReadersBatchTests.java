@@ -197,8 +197,8 @@ class PostgresReadersBatchTests {
         race.inTransaction(jdbc -> {
             jdbc.queryForList("""
                     SELECT * FROM syncguard_locks_acquire_readers(
-                        ARRAY['k'], ARRAY['1'], ARRAY[60000], ARRAY['test'], ARRAY[false], ARRAY[NULL]::BIGINT[],
-                        ARRAY[NULL], ARRAY[false], 5000, 'race')
+                        ARRAY['k'], ARRAY[NULL]::INTEGER[], ARRAY['1'], ARRAY[60000], ARRAY['test'], ARRAY[false],
+                        ARRAY[NULL]::BIGINT[], ARRAY[NULL], ARRAY[false], 5000, 'race')
                     """);
             assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
                     .isNull();

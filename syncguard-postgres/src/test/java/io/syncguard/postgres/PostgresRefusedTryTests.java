@@ -18,7 +18,7 @@ class PostgresRefusedTryTests {
 
     private static final String TRY = """
             SELECT granted_fence, time_left_ms
-            FROM syncguard_locks_acquire('k', ?, 'try', 60000, 'test', false, NULL, NULL, NULL, NULL, NULL)
+            FROM syncguard_locks_acquire('k', ?, 1, 'try', 60000, 'test', false, NULL, NULL, NULL, NULL, NULL)
             """;
 
     @RegisterExtension

@@ -157,7 +157,7 @@ class PostgresSweeperTests {
         open(INTERVAL, false);
         int keys = 10_000;
         jdbc.queryForList("""
-                SELECT syncguard_locks_acquire('k' || n, false, 'id' || n, 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)
+                SELECT syncguard_locks_acquire('k' || n, false, 1, 'id' || n, 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)
                 FROM generate_series(1, ?) AS n
                 """, keys);
         jdbc.queryForList("SELECT syncguard_locks_release(lock_id) FROM syncguard_locks WHERE right(key, 1) <> '0'");

@@ -47,8 +47,8 @@ class PostgresUpgradeTests {
     private static final Duration TTL = Duration.ofMinutes(10);
     private static final String NEWER = read(PostgresScript.LOCATION + "/R__syncguard_schema.sql");
 
-    /** Version 2. A version whose functions change keeps the script before it among the test resources, as this one. */
-    private static final String OLDER = read("io/syncguard/postgres/version-2.sql");
+    /** Version 3. A version whose functions change keeps the script before it among the test resources, as this one. */
+    private static final String OLDER = read("io/syncguard/postgres/version-3.sql");
 
     /** The same functions, which an instance takes for those of an older version: it runs its script at its start. */
     private static final String OUTDATED = NEWER + """
@@ -103,8 +103,9 @@ class PostgresUpgradeTests {
         run(OLDER);
         AcquireRequest waiter =
                 AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'holder', 600000, 'test')");
-        jdbc.execute("SELECT syncguard_locks_acquire_queue('k', false, 'waiter', 600000, 'waits',"
+        jdbc.execute(
+                "SELECT syncguard_locks_acquire('k', false, 'holder', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
+        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'waiter', 600000, 'waits',"
                 + " false, 1, 600000, false, 'channel', NULL)");
         List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
 
@@ -124,14 +125,13 @@ class PostgresUpgradeTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "SELECT * FROM syncguard_locks_acquire('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT)",
-                "SELECT * FROM syncguard_locks_acquire_queue('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT, false, 1,"
-                        + " 5000, true, 'c'::TEXT, ''::TEXT)",
-                "SELECT * FROM syncguard_locks_acquire_leave('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT)",
-                "SELECT * FROM syncguard_locks_acquire_batch(ARRAY['k'], ARRAY['id'], ARRAY[600000], ARRAY[''])",
-                "SELECT * FROM syncguard_locks_acquire_readers(ARRAY['k'], ARRAY['id'], ARRAY[600000], ARRAY[''])",
-                "CALL syncguard_locks_hand_over('id'::TEXT, NULL::TEXT)",
-                "SELECT * FROM syncguard_locks_release_grant('id'::TEXT)"
+                "SELECT * FROM syncguard_locks_acquire('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT, false, 1, 5000,"
+                        + " true, 'c'::TEXT, ''::TEXT)",
+                "SELECT * FROM syncguard_locks_acquire_readers(ARRAY['k'], ARRAY['id'], ARRAY[600000], ARRAY[''],"
+                        + " ARRAY[false], ARRAY[1], ARRAY[''], ARRAY[true], 5000, 'c'::TEXT)",
+                "CALL syncguard_locks_queue_and_hand_over('id'::TEXT, NULL::TEXT, true, 'k'::TEXT, ARRAY['id'],"
+                        + " ARRAY[false], ARRAY[''], ARRAY[1], ARRAY[''], ARRAY[true], 5000, NULL::TEXT,"
+                        + " NULL::BIGINT[], NULL::BOOLEAN)"
             })
     void a_call_of_an_older_instance_fails_and_says_that_there_is_another_version(String call) throws SQLException {
         run(OLDER);
@@ -159,11 +159,13 @@ class PostgresUpgradeTests {
     @ValueSource(
             strings = {
                 "released FROM syncguard_locks_release_all(ARRAY['id']) AS r (released)",
-                "CASE released WHEN 'id' THEN 'released' END FROM syncguard_locks_release_batch(ARRAY['id']) AS r (released)"
+                "CASE released WHEN 'id' THEN 'released' END FROM syncguard_locks_release_batch(ARRAY['id']) AS r (released)",
+                "syncguard_locks_release('id')"
             })
     void a_holder_of_an_older_instance_keeps_its_lease_and_can_give_it_back(String release) {
         run(OLDER);
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'id', 600000, 'test')");
+        jdbc.execute(
+                "SELECT syncguard_locks_acquire('k', false, 'id', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
 
         schema.initialize();
 
@@ -181,11 +183,12 @@ class PostgresUpgradeTests {
         schema.initialize();
         run(OLDER);
 
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test')");
+        jdbc.execute(
+                "SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
         assertThat(acquire("k", "newer")).isNull();
         assertThat(release("older")).isTrue();
         assertThat(acquire("k", "newer")).isEqualTo(2);
-        jdbc.execute("CALL syncguard_locks_hand_over('newer', NULL)");
+        jdbc.execute("CALL syncguard_locks_hand_over('newer', NULL, true, NULL, NULL)");
         assertThat(acquire("k", "newest")).isEqualTo(3);
     }
 

@@ -159,7 +159,7 @@ class InDoubtTests {
     private void grantToSomebodyElse() {
         database.jdbc()
                 .queryForMap("SELECT * FROM syncguard_locks_acquire("
-                        + "'order:1', false, 'somebody-else---------', 30000, 'somebody else', "
+                        + "'order:1', false, 1, 'somebody-else---------', 30000, 'somebody else', "
                         + "false, NULL, NULL, NULL, NULL, NULL)");
     }
 

@@ -52,7 +52,9 @@ class SchemaInitializationTests {
         "syncguard_locks_force_release",
         "syncguard_locks_forget",
         "syncguard_locks_free_readers",
+        "syncguard_locks_front",
         "syncguard_locks_grant",
+        "syncguard_locks_hand_out",
         "syncguard_locks_hand_over",
         "syncguard_locks_idle_counters",
         "syncguard_locks_is_live",
@@ -72,7 +74,6 @@ class SchemaInitializationTests {
         "syncguard_locks_own_lease",
         "syncguard_locks_queue_and_hand_over",
         "syncguard_locks_queue_batch",
-        "syncguard_locks_queue_front",
         "syncguard_locks_release",
         "syncguard_locks_release_after",
         "syncguard_locks_release_all",
@@ -87,6 +88,7 @@ class SchemaInitializationTests {
         "syncguard_locks_version",
         "syncguard_locks_waiters",
         "syncguard_locks_wake_behind",
+        "syncguard_locks_wake_beside",
         "syncguard_locks_wake_front",
         "syncguard_locks_wake_next"
     };

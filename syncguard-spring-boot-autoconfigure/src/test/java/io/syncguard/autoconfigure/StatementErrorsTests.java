@@ -54,7 +54,7 @@ class StatementErrorsTests {
         database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role);
         database.jdbc()
                 .queryForMap("SELECT * FROM syncguard_locks_acquire("
-                        + "'order:1', false, 'once------------------', 1, 'makes the row', "
+                        + "'order:1', false, 1, 'once------------------', 1, 'makes the row', "
                         + "false, NULL, NULL, NULL, NULL, NULL)");
         proxy = new PostgresProxy(database.url());
     }

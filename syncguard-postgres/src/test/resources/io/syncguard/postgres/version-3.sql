@@ -29,8 +29,8 @@
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
 
--- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again. Refuses a search path on
--- which other types are in front of those of PostgreSQL.
+-- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again. Refuses a search path
+-- on which other types are in front of those of PostgreSQL.
 DO $do$
 BEGIN
     IF NOT pg_catalog.pg_type_is_visible('pg_catalog.text'::pg_catalog.regtype) THEN
@@ -102,6 +102,48 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     fence     BIGINT NOT NULL DEFAULT 0,
     key_debug TEXT
 ) WITH (fillfactor = 70);
+
+-- The answer to an acquire request. granted_fence is null if it is refused, and 0 if the counter is at its end. A
+-- refusal names the holder of the key, for people; held_since_ms is null if only waiters block the request.
+-- held_lapsed: the lease of the holder has lapsed, but a transaction locks the row, such as a commit under the lock.
+-- time_left_ms: when to try again, or to look again in the queue. request_position counts from 1 in a batch.
+DO $do$
+BEGIN
+    IF pg_catalog.to_regtype('${syncguard_locks}_answer') IS NULL THEN
+        CREATE TYPE ${syncguard_locks}_answer AS (
+            granted_fence    BIGINT,
+            granted_at_ms    BIGINT,
+            granted_until_ms BIGINT,
+            time_left_ms     BIGINT,
+            held_by          TEXT,
+            held_since_ms    BIGINT,
+            held_by_others   BOOLEAN,
+            held_lapsed      BOOLEAN,
+            request_position BIGINT
+        );
+    END IF;
+END
+$do$;
+
+-- Removes the functions of version 2: the calls of an instance of that version fail.
+DO $do$
+DECLARE
+    v_old TEXT;
+BEGIN
+    FOREACH v_old IN ARRAY ARRAY[
+        'acquire(text,boolean,text,bigint,text)', 'acquire_batch(text[],text[],bigint[],text[])',
+        'acquire_leave(text,boolean,text,bigint,text)', 'acquire_readers(text[],text[],bigint[],text[])',
+        'acquire_queue(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'attempt(text,boolean,text,bigint,text,boolean)', 'fence_if_free(text)', 'hand_over(text,text)',
+        'release_grant(text)'
+    ]
+    LOOP
+        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) v_old) IS NOT NULL THEN
+            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', v_old);
+        END IF;
+    END LOOP;
+END
+$do$;
 
 -- Creates missing indexes. CREATE INDEX IF NOT EXISTS would lock its table even if the index exists.
 DO $do$
@@ -362,39 +404,6 @@ BEGIN
 END
 $function$;
 
--- The next fence of a key that has neither leases nor queue entries, like most keys that are acquired. Null for other
--- keys, and if the counter is at its end.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_if_free(p_key TEXT) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_seen  BIGINT;
-    v_fence BIGINT;
-BEGIN
-    SELECT (SELECT c.fence FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key))
-    INTO v_seen
-    WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-        AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-        AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
-    -- Leases and queue of such a key begin with a grant, which changes the fence or creates the row, and _forget does
-    -- not delete the row while they are there. So an unchanged fence, or a row that this insert creates, proves that
-    -- the key is still free. Both statements wait for a grant under way.
-    IF FOUND AND v_seen IS NULL THEN
-        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key),
-                ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key)
-        ON CONFLICT (fence_key) DO NOTHING
-        RETURNING c.fence INTO v_fence;
-    ELSIF FOUND THEN
-        UPDATE ${syncguard_fence_counters} c
-        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-            AND c.fence = v_seen AND c.fence < ${syncguard_locks}_last_fence()
-        RETURNING c.fence INTO v_fence;
-    END IF;
-    RETURN v_fence;
-END
-$function$;
-
 -- The next fence of a key, or 0 if the counter is at its end. Drawing it locks the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
@@ -439,153 +448,421 @@ BEGIN
 END
 $function$;
 
--- One attempt of a caller who has no queue entry and gets none. granted_fence is null if it is refused, and 0 if the
--- counter is at its end. A refusal writes nothing and locks no row, unless it lost a race; it names the holder of the
--- key, for people. held_lapsed: its lease has lapsed, but a transaction locks the row, such as a commit under the lock.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN
-)
+-- In how many milliseconds a refused waiter has to look again if no wake-up comes: when the first of the blocking
+-- leases ends, because the others may be released before that without a wake-up; or when the first entry in front ends,
+-- because its waiter may be dead. Null if there is no such time.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
+    p_key TEXT, p_shared BOOLEAN, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
+) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
-DECLARE
-    v_queue   BOOLEAN;
-    "Blocked" RECORD;
 BEGIN
-    -- Most refused tries end here: the key has a holder and no waiters.
-    SELECT l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
-           l.owner, l.acquired_at_ms, false, EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-    INTO time_left_ms, held_by, held_since_ms, held_by_others, v_queue
-    FROM ${syncguard_locks} l WHERE l.key = p_key;
-    IF FOUND AND time_left_ms > 0 AND NOT v_queue THEN
-        RETURN;
-    ELSIF NOT FOUND THEN
-        granted_fence := ${syncguard_locks}_fence_if_free(p_key);
-    END IF;
-
-    IF granted_fence IS NULL THEN
-        -- The first look takes no lock, because a row lock alone makes the commit write.
-        "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
-        time_left_ms := "Blocked".time_left_ms;
-        IF "Blocked".own_arrival IS NOT NULL THEN
-            -- The caller has an entry all the same, so this attempt is its last.
-            SELECT r.*
-            INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
-                 held_lapsed
-            FROM ${syncguard_locks}_acquire_leave(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner) r;
-            RETURN;
-        ELSIF time_left_ms <= 0 THEN
-            -- Lock the row by drawing the fence, and look again: another request may have been granted the key since
-            -- the first look.
-            granted_fence := ${syncguard_locks}_next_fence(p_key);
-            IF granted_fence = 0 THEN
-                RETURN;
-            END IF;
-            "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
-            time_left_ms := "Blocked".time_left_ms;
-            IF time_left_ms <= 0 THEN
-                time_left_ms := ${syncguard_locks}_delete_lapsed(
-                    p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
-                held_lapsed := true;
-            END IF;
-        END IF;
-    END IF;
-    IF time_left_ms > 0 THEN
-        held_by := "Blocked".held_by;
-        held_since_ms := "Blocked".held_since_ms;
-        held_by_others := "Blocked".held_by_others;
-        IF granted_fence IS NOT NULL THEN
-            -- The fence is given back before any transaction can see it: the counter is not below the last fence that
-            -- was granted. A refusal need not be durable.
-            UPDATE ${syncguard_fence_counters} c SET fence = c.fence - 1
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-            granted_fence := NULL;
-            PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-        END IF;
-        RETURN;
-    END IF;
-    granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
-    granted_until_ms := granted_at_ms + p_ttl_ms;
+    RETURN least(
+        CASE WHEN p_leases_until_ms > p_now_ms THEN p_leases_until_ms END,
+        (SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
+         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND NOT p_shared),
+        p_entry_until_ms) - p_now_ms;
 END
 $function$;
 
--- Many attempts at once, of callers who have no queue entry: exclusive requests for different keys. Keys without leases
--- and queue entries are granted. Keys with a live exclusive lease and no waiters are refused, as _acquire does it. The
--- other requests have no row in the answer: each of them has to be sent alone. request_position counts from 1.
+-- The lease that a waiter has already: the message of a hand-over was lost or is still under way, or the answer to an
+-- earlier attempt was lost. It is acquired now: until now, nobody held it. The caller has locked the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_own_lease(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT
+) RETURNS ${syncguard_locks}_answer
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_answer ${syncguard_locks}_answer;
+BEGIN
+    PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+    IF FOUND THEN
+        UPDATE ${syncguard_locks} l SET
+            acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE l.key = p_key AND l.lock_id = p_lock_id
+            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms
+        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
+    END IF;
+    IF NOT p_shared OR v_answer.granted_fence IS NOT NULL THEN
+        RETURN v_answer;
+    END IF;
+    PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+    IF FOUND THEN
+        UPDATE ${syncguard_locks}_shared s SET
+            acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+        RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms
+        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
+        IF NOT FOUND THEN
+            DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (ARRAY(
+                SELECT o.lock_id FROM ${syncguard_locks}_shared o WHERE o.lock_id = p_lock_id FOR UPDATE SKIP LOCKED));
+        END IF;
+    END IF;
+    RETURN v_answer;
+END
+$function$;
+
+-- One attempt. Without a waiter, it is a single attempt or, with p_queued, the last one of a waiter, which leaves the
+-- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
+-- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
+    p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT
+) RETURNS ${syncguard_locks}_answer
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_answer  ${syncguard_locks}_answer;
+    v_fence   BIGINT;
+    v_arrival BIGINT;
+    v_commits TEXT;
+    "Blocked" RECORD;
+BEGIN
+    IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
+        -- Most refused tries end here: the key has a holder and no waiters. A row lock alone makes a commit write.
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
+               l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
+               l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer
+        FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
+        IF v_answer.time_left_ms > 0 THEN
+            RETURN v_answer;
+        END IF;
+    END IF;
+
+    IF NOT p_queued AND NOT p_shared THEN
+        -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
+        -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
+        -- they are there. So an unchanged fence, or a row that this insert creates, proves that the key is still free.
+        -- The statement waits for a grant under way.
+        WITH "Counter" AS (
+            INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+            SELECT ${syncguard_locks}_fence_key(p_key),
+                   ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
+            WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+            ON CONFLICT (fence_key) DO UPDATE
+            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+            WHERE c.fence < ${syncguard_locks}_last_fence() AND c.fence = (
+                SELECT s.fence FROM ${syncguard_fence_counters} s
+                WHERE s.fence_key = ${syncguard_locks}_fence_key(p_key)
+            )
+            RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
+        )
+        INSERT INTO ${syncguard_locks} AS l (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT p_key, p_lock_id, c.now_ms + p_ttl_ms, c.now_ms, ${syncguard_locks}_fence_text(c.fence), p_key, p_owner
+        FROM "Counter" c
+        RETURNING l.fence::BIGINT, l.acquired_at_ms, l.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
+                  NULL::BOOLEAN, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer;
+        IF FOUND THEN
+            RETURN v_answer;
+        END IF;
+    END IF;
+
+    IF p_waiter IS NULL AND NOT p_queued AND (
+        NOT p_shared
+        OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+        OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND NOT w.shared)
+    ) THEN
+        "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+        IF "Blocked".time_left_ms > 0 AND "Blocked".own_arrival IS NULL THEN
+            v_answer.time_left_ms := "Blocked".time_left_ms;
+            v_answer.held_by := "Blocked".held_by;
+            v_answer.held_since_ms := "Blocked".held_since_ms;
+            v_answer.held_by_others := "Blocked".held_by_others;
+            RETURN v_answer;
+        END IF;
+    END IF;
+
+    -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        PERFORM ${syncguard_locks}_lock_key(p_key);
+    END IF;
+    IF p_queued THEN
+        v_answer := ${syncguard_locks}_own_lease(p_key, p_shared, p_lock_id, p_ttl_ms);
+        IF v_answer.granted_fence IS NOT NULL THEN
+            RETURN v_answer;
+        END IF;
+    ELSIF p_shared THEN
+        -- Most readers are granted here: the key has neither an exclusive lease nor a writer that waits.
+        WITH "Counter" AS (
+            UPDATE ${syncguard_fence_counters} c
+            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                AND NOT EXISTS (
+                    SELECT FROM ${syncguard_locks}_waiters w
+                    WHERE w.key = p_key AND (NOT w.shared OR w.lock_id = p_lock_id))
+            RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
+        )
+        INSERT INTO ${syncguard_locks}_shared AS s
+            (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT p_key, p_lock_id, c.now_ms + p_ttl_ms, c.now_ms, ${syncguard_locks}_fence_text(c.fence), p_key, p_owner
+        FROM "Counter" c
+        RETURNING s.fence::BIGINT, s.acquired_at_ms, s.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
+                  NULL::BOOLEAN, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer;
+        IF FOUND THEN
+            RETURN v_answer;
+        END IF;
+    END IF;
+    IF NOT p_queued AND p_waiter IS NOT NULL THEN
+        -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
+        -- only: it need not be durable.
+        WITH "Held" AS MATERIALIZED (
+            SELECT n.now_ms, l.expires_at_ms, l.owner, l.acquired_at_ms, (
+                    SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
+                    WHERE w.key = p_key AND w.expires_at_ms > n.now_ms AND NOT (p_shared AND w.shared)
+                ) AS front
+            FROM (SELECT ${syncguard_locks}_now() AS now_ms OFFSET 0) AS n, ${syncguard_locks} l
+            WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, n.now_ms)
+        ), "Entry" AS (
+            INSERT INTO ${syncguard_locks}_waiters
+                (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+            SELECT p_lock_id, p_key, h.now_ms, p_shared, h.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
+                   p_hand_over, p_channel, p_waiter, p_owner, p_secret
+            FROM "Held" h
+            ON CONFLICT (lock_id) DO NOTHING
+            RETURNING lock_id
+        )
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
+               least(h.expires_at_ms + ${syncguard_locks}_tolerance(), h.front) - h.now_ms,
+               h.owner, h.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer FROM "Held" h, "Entry" e;
+        IF FOUND THEN
+            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+            RETURN v_answer;
+        END IF;
+    END IF;
+
+    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+    v_answer.time_left_ms := "Blocked".time_left_ms;
+    IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
+        IF EXISTS (
+            SELECT FROM ${syncguard_fence_counters} c
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
+        ) THEN
+            v_answer.granted_fence := 0;
+            RETURN v_answer;
+        END IF;
+        v_answer.time_left_ms := ${syncguard_locks}_delete_lapsed(
+            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+        v_answer.held_lapsed := true;
+    END IF;
+    IF v_answer.time_left_ms <= 0 THEN
+        v_fence := ${syncguard_locks}_next_fence(p_key);
+        v_answer.granted_fence := v_fence;
+        IF v_fence > 0 THEN
+            v_answer.granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_fence);
+            v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
+            -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a waiter.
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
+        END IF;
+        RETURN v_answer;
+    END IF;
+
+    v_answer.held_by := "Blocked".held_by;
+    v_answer.held_since_ms := "Blocked".held_since_ms;
+    v_answer.held_by_others := "Blocked".held_by_others;
+    -- A refusal is not worth waiting for the disk.
+    v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    IF p_waiter IS NULL THEN
+        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
+        IF FOUND THEN
+            -- Nothing else wakes the waiters behind it, which may be in front now.
+            PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_shared);
+        END IF;
+        RETURN v_answer;
+    END IF;
+    IF "Blocked".own_arrival IS NULL THEN
+        -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
+        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
+        INSERT INTO ${syncguard_locks}_waiters
+            (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+        VALUES (p_lock_id, p_key, "Blocked".now_ms, p_shared, "Blocked".now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
+                p_hand_over, p_channel, p_waiter, p_owner, p_secret);
+    ELSE
+        UPDATE ${syncguard_locks}_waiters w
+        SET expires_at_ms = "Blocked".now_ms + p_waiter_ttl_ms, waiter = p_waiter, secret = p_secret
+        WHERE w.lock_id = p_lock_id;
+    END IF;
+    v_answer.time_left_ms := coalesce(
+        ${syncguard_locks}_next_look(
+            p_key, p_shared, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
+        v_answer.time_left_ms);
+    RETURN v_answer;
+END
+$function$;
+
+-- Many attempts at once: exclusive requests, in the order of their arrival. The first request for a key without leases
+-- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a live
+-- exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
 --
 -- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
 -- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
 -- batch then fails without effect.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_batch(
-    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
-)
-RETURNS TABLE (
-    request_position BIGINT, granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
-    held_by TEXT, held_since_ms BIGINT
-)
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
+    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
+) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
--- Otherwise each call with arrays is planned anew, which takes longer than the call.
-SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- One time for all fences, so that counter and lease have the same one.
-    v_now BIGINT := ${syncguard_locks}_now();
+    v_now      BIGINT := ${syncguard_locks}_now();
+    v_answered BIGINT;
 BEGIN
     RETURN QUERY
     WITH "Look" AS MATERIALIZED (
-        SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key,
-               (SELECT c.fence FROM ${syncguard_fence_counters} c
-                WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key)) AS fence,
-               l.expires_at_ms, l.acquired_at_ms, l.owner AS holder
-        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
-            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
+        SELECT r.*, c.fence, c.tid, l.expires_at_ms, l.acquired_at_ms, l.owner AS holder,
+               row_number() OVER (PARTITION BY r.key ORDER BY r.position) AS turn
+        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters)
+            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, queued, waiter, position)
+        LEFT JOIN LATERAL (
+            SELECT o.fence, o.ctid AS tid FROM ${syncguard_fence_counters} o
+            WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0
+        ) AS c ON true
         LEFT JOIN LATERAL (SELECT o.* FROM ${syncguard_locks} o WHERE o.key = r.key OFFSET 0) AS l ON true
-        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+        WHERE NOT r.queued
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
         -- Two batches that insert the same counters in different orders could deadlock.
-        ORDER BY r.key COLLATE pg_catalog."C"
+        ORDER BY r.key COLLATE pg_catalog."C", r.position
     ), "Locked" AS MATERIALIZED (
-        -- The proof of _fence_if_free: a row that is locked with the fence of the look belongs to a key that is still
+        -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
         -- free. A subquery for each key, because a join could read the whole table.
-        SELECT k.fence_key
+        SELECT k.*
         FROM "Look" k, LATERAL (
             SELECT FROM ${syncguard_fence_counters} c
-            WHERE c.fence_key = k.fence_key AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
+            WHERE c.ctid = k.tid AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
             FOR NO KEY UPDATE SKIP LOCKED
         ) AS c
-        WHERE k.expires_at_ms IS NULL
+        WHERE k.expires_at_ms IS NULL AND k.turn = 1
     ), "Counter" AS (
         UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
-        WHERE c.fence_key = ANY (ARRAY(SELECT l.fence_key FROM "Locked" l))
-        RETURNING c.fence_key
+        FROM "Locked" k WHERE c.ctid = k.tid
+        RETURNING k.position, k.key, k.lock_id, k.ttl_ms, k.owner, c.fence, ${syncguard_locks}_now() AS now_ms
     ), "NewCounter" AS (
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        SELECT k.fence_key, ${syncguard_locks}_fence_after(0::BIGINT, v_now), k.key FROM "Look" k
-        WHERE k.expires_at_ms IS NULL AND k.fence IS NULL
-        ON CONFLICT (fence_key) DO NOTHING
-        RETURNING c.fence_key
-    ), "Granted" AS MATERIALIZED (
-        -- The clock is read with the rows locked. IS TRUE makes it a lookup in a hash table.
-        SELECT k.*, ${syncguard_locks}_fence_after(coalesce(k.fence, 0), v_now) AS next_fence,
-               ${syncguard_locks}_now() AS now_ms
+        SELECT ${syncguard_locks}_fence_key(k.key), ${syncguard_locks}_fence_after(0::BIGINT, v_now), k.key
         FROM "Look" k
-        WHERE (k.fence_key IN (TABLE "Counter" UNION ALL TABLE "NewCounter")) IS TRUE
+        WHERE k.expires_at_ms IS NULL AND k.tid IS NULL AND k.turn = 1
+        ON CONFLICT (fence_key) DO NOTHING
+        RETURNING c.key_debug AS key, c.fence, ${syncguard_locks}_now() AS now_ms
+    ), "Granted" AS MATERIALIZED (
+        -- The clock is read with the rows locked.
+        TABLE "Counter"
+        UNION ALL
+        SELECT k.position, k.key, k.lock_id, k.ttl_ms, k.owner, c.fence, c.now_ms
+        FROM "NewCounter" c JOIN "Look" k ON k.key = c.key AND k.turn = 1
     ), "Lease" AS (
         INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT g.key, g.lock_id, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
-               g.owner
+        SELECT g.key, g.lock_id, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.fence), g.key, g.owner
         FROM "Granted" g
     )
-    SELECT g.position, g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT
+    SELECT g.fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN, NULL::BOOLEAN,
+           g.position
     FROM "Granted" g
     UNION ALL
-    SELECT "Held".position, NULL, NULL, NULL, "Held".time_left, "Held".holder, "Held".acquired_at_ms
+    SELECT NULL, NULL, NULL, "Held".time_left, "Held".holder, "Held".acquired_at_ms, false, NULL, "Held".position
     FROM (
         SELECT k.*, k.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now() AS time_left
-        FROM "Look" k WHERE k.expires_at_ms IS NOT NULL
+        FROM "Look" k WHERE k.expires_at_ms IS NOT NULL AND k.waiter IS NULL
     ) AS "Held"
     WHERE "Held".time_left > 0;
+    GET DIAGNOSTICS v_answered = ROW_COUNT;
+    IF v_answered < pg_catalog.cardinality(p_keys) THEN
+        RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
+            p_keys, false, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
+            p_channel) q;
+    END IF;
+END
+$function$;
+
+-- Answers those of these requests that have a waiter or a queue entry, no lease, and live leases or waiters in their
+-- way: they get a queue entry, renew it, or leave the queue if they have no waiter any more. It answers for no key
+-- whose serialising row another transaction locks.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_batch(
+    p_keys TEXT[], p_shared BOOLEAN, p_lock_ids TEXT[], p_owners TEXT[], p_queued BOOLEAN[],
+    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
+) RETURNS SETOF ${syncguard_locks}_answer
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_answer  ${syncguard_locks}_answer;
+    v_commits TEXT;
+    v_locked  TEXT[];
+    v_left    TEXT[] := '{}';
+BEGIN
+    IF pg_catalog.txid_current_if_assigned() IS NULL THEN
+        -- Nothing was granted before. An entry that is lost in a crash costs fairness only.
+        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    END IF;
+    -- The rows before the look: a release between look and queue entry would find no waiter to wake.
+    v_locked := ${syncguard_locks}_lock_keys(ARRAY(
+        SELECT DISTINCT r.key FROM unnest(p_keys, p_queued, p_waiters) AS r (key, queued, waiter)
+        WHERE r.queued OR r.waiter IS NOT NULL
+    ));
+
+    FOR v_answer IN
+        WITH "Request" AS MATERIALIZED (
+            SELECT r.*
+            FROM unnest(p_keys, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs)
+                WITH ORDINALITY AS r (key, lock_id, owner, queued, waiter, secret, hand_over, position)
+            WHERE (r.queued OR r.waiter IS NOT NULL)
+                -- IS TRUE makes it a lookup in a hash table.
+                AND (r.key IN (SELECT k.key FROM pg_catalog.unnest(v_locked) AS k (key))) IS TRUE
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = r.lock_id OFFSET 0)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
+        ), "Key" AS MATERIALIZED (
+            SELECT k.key, b.*,
+                   ${syncguard_locks}_next_look(
+                       k.key, p_shared, b.now_ms, b.leases_until_ms, b.entry_until_ms) AS next_look
+            FROM (SELECT DISTINCT r.key FROM "Request" r) AS k,
+                LATERAL ${syncguard_locks}_blockers(k.key, p_shared, NULL::TEXT) b
+        ), "Blocked" AS MATERIALIZED (
+            -- An entry that exists may be the first one, so that only leases are in its way.
+            SELECT r.*, k.now_ms, k.time_left_ms, k.next_look, k.held_by, k.held_since_ms, k.held_by_others
+            FROM "Request" r JOIN "Key" k ON k.key = r.key
+            WHERE CASE WHEN r.queued THEN k.leases_until_ms > k.now_ms ELSE k.time_left_ms > 0 END
+        ), "Entry" AS (
+            INSERT INTO ${syncguard_locks}_waiters
+                (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+            SELECT b.lock_id, b.key, b.now_ms, p_shared, b.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms, b.hand_over,
+                   p_channel, b.waiter, b.owner, b.secret
+            FROM "Blocked" b WHERE NOT b.queued
+            ORDER BY b.position
+            ON CONFLICT (lock_id) DO NOTHING
+            RETURNING lock_id
+        ), "Renewed" AS (
+            UPDATE ${syncguard_locks}_waiters w
+            SET expires_at_ms = b.now_ms + p_waiter_ttl_ms, waiter = b.waiter, secret = b.secret
+            FROM "Blocked" b
+            WHERE w.lock_id = ANY (ARRAY(
+                SELECT s.lock_id FROM ${syncguard_locks}_waiters s
+                WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > ${syncguard_locks}_now()
+                FOR NO KEY UPDATE SKIP LOCKED
+            )) AND w.lock_id = b.lock_id AND b.queued AND b.waiter IS NOT NULL
+            RETURNING w.lock_id
+        )
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
+               CASE WHEN b.waiter IS NULL THEN b.time_left_ms ELSE coalesce(b.next_look, b.time_left_ms) END,
+               b.held_by, b.held_since_ms, b.held_by_others, NULL::BOOLEAN, b.position
+        FROM "Blocked" b
+        WHERE b.waiter IS NULL OR (b.lock_id IN (TABLE "Entry" UNION ALL TABLE "Renewed")) IS TRUE
+    LOOP
+        IF p_waiters[v_answer.request_position] IS NULL THEN
+            v_left := v_left OPERATOR(pg_catalog.||) p_lock_ids[v_answer.request_position];
+        END IF;
+        RETURN NEXT v_answer;
+    END LOOP;
+    IF v_left OPERATOR(pg_catalog.<>) '{}' THEN
+        v_left := ${syncguard_locks}_leave(v_left);
+    END IF;
 END
 $function$;
 
@@ -615,29 +892,28 @@ END
 $function$;
 
 -- Many attempts of readers at once, with queue entries or without, for any keys. Requests that nothing blocks are
--- granted. The other requests have no row in the answer: each of them has to be sent alone. Like _acquire_batch, it
--- does not wait for a serialising row, and fails without effect where it waits for another row.
+-- granted; others are answered by _queue_batch. A request that has no row in the answer has to be sent alone. Like
+-- _acquire_batch, it does not wait for a serialising row, and fails without effect where it waits for another row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
-    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
-)
-RETURNS TABLE (request_position BIGINT, granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT)
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
+    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
+) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
-SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- The first look takes no lock, because a row lock alone makes the commit write.
-    v_free   BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
-    v_locked TEXT[];
-    v_now    BIGINT := ${syncguard_locks}_now();
+    v_free    BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
+    v_locked  TEXT[] := '{}';
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_granted BIGINT;
 BEGIN
-    IF pg_catalog.cardinality(v_free) = 0 THEN
-        RETURN;
+    IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
+        v_locked := ${syncguard_locks}_lock_keys(
+            ARRAY(SELECT DISTINCT p_keys[f.position] FROM pg_catalog.unnest(v_free) AS f (position)));
+        -- Another request may have been granted a key, or have queued for it, since the first look.
+        v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
     END IF;
-    v_locked := ${syncguard_locks}_lock_keys(
-        ARRAY(SELECT DISTINCT p_keys[f.position] FROM pg_catalog.unnest(v_free) AS f (position)));
-    -- Another request may have been granted a key, or have queued for it, since the first look.
-    v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
 
     RETURN QUERY
     WITH "Free" AS MATERIALIZED (
@@ -645,6 +921,7 @@ BEGIN
         FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
             WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
         WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
     ), "Counter" AS (
         -- One fence for the first reader of a key, and the numbers behind it for the others.
         UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
@@ -668,191 +945,15 @@ BEGIN
         -- Also lapsed entries, as in _attempt.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
     )
-    SELECT g.position, g.next_fence, g.now_ms, g.now_ms + g.ttl_ms FROM "Granted" g;
-END
-$function$;
-
--- One attempt of a waiter, under the serialising row. p_queued says that it has a queue entry, or a lease that a
--- release made of the entry or that an earlier attempt got whose answer was lost. It returns what _acquire returns, and
--- of a refusal also what the queue needs. A grant deletes the queue entry; a refusal leaves it as it is.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_attempt(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN,
-    OUT now_ms BIGINT, OUT leases_until_ms BIGINT, OUT entry_until_ms BIGINT, OUT own_arrival BIGINT
-)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    "Blocked" RECORD;
-BEGIN
-    -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
-    PERFORM ${syncguard_locks}_lock_key(p_key);
-    IF p_queued THEN
-        -- The wake-up with the grant of a release was lost, or is still under way. Before the look, which would find
-        -- this lease in the way. It is acquired now: until now, nobody held it.
-        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-        IF FOUND THEN
-            UPDATE ${syncguard_locks} l SET
-                acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-            WHERE l.key = p_key AND l.lock_id = p_lock_id
-                AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
-            RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
-            IF FOUND THEN
-                RETURN;
-            END IF;
-        END IF;
+    SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
+           NULL::BOOLEAN, g.position
+    FROM "Granted" g;
+    GET DIAGNOSTICS v_granted = ROW_COUNT;
+    IF v_granted < pg_catalog.cardinality(p_keys) THEN
+        RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
+            p_keys, true, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
+            p_channel) q;
     END IF;
-    IF p_queued AND p_shared THEN
-        -- An earlier attempt was granted the key, and its answer was lost. Nobody holds that lease.
-        PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-        IF FOUND THEN
-            UPDATE ${syncguard_locks}_shared s SET
-                acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-            WHERE s.lock_id = p_lock_id
-                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
-            IF FOUND THEN
-                RETURN;
-            END IF;
-            DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (ARRAY(
-                SELECT o.lock_id FROM ${syncguard_locks}_shared o WHERE o.lock_id = p_lock_id FOR UPDATE SKIP LOCKED));
-        END IF;
-    END IF;
-
-    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
-    time_left_ms := "Blocked".time_left_ms;
-    IF time_left_ms <= 0 THEN
-        time_left_ms := ${syncguard_locks}_delete_lapsed(
-            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
-        held_lapsed := true;
-    END IF;
-    IF time_left_ms > 0 THEN
-        held_by := "Blocked".held_by;
-        held_since_ms := "Blocked".held_since_ms;
-        held_by_others := "Blocked".held_by_others;
-        now_ms := "Blocked".now_ms;
-        leases_until_ms := "Blocked".leases_until_ms;
-        entry_until_ms := "Blocked".entry_until_ms;
-        own_arrival := "Blocked".own_arrival;
-        RETURN;
-    END IF;
-
-    granted_fence := ${syncguard_locks}_next_fence(p_key);
-    IF granted_fence > 0 THEN
-        granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
-        granted_until_ms := granted_at_ms + p_ttl_ms;
-        -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a waiter.
-        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-    END IF;
-END
-$function$;
-
--- The last attempt of a waiter, which leaves the queue if it is refused. It returns what _acquire returns.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_leave(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN
-)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_arrival BIGINT;
-    "Attempt" RECORD := ${syncguard_locks}_attempt(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, true);
-BEGIN
-    granted_fence := "Attempt".granted_fence;
-    granted_at_ms := "Attempt".granted_at_ms;
-    granted_until_ms := "Attempt".granted_until_ms;
-    time_left_ms := "Attempt".time_left_ms;
-    held_by := "Attempt".held_by;
-    held_since_ms := "Attempt".held_since_ms;
-    held_by_others := "Attempt".held_by_others;
-    held_lapsed := "Attempt".held_lapsed;
-    IF granted_fence IS NOT NULL THEN
-        RETURN;
-    END IF;
-
-    -- A refusal is not worth waiting for the disk.
-    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-    DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
-    IF FOUND THEN
-        -- Nothing else wakes the waiters behind it, which may be in front now.
-        PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_shared);
-    END IF;
-END
-$function$;
-
--- In how many milliseconds a refused waiter has to look again if no wake-up comes: when the first of the blocking
--- leases ends, because the others may be released before that without a wake-up; or when the first entry in front ends,
--- because its waiter may be dead. Null if there is no such time.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
-    p_key TEXT, p_shared BOOLEAN, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
-) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-BEGIN
-    RETURN least(
-        CASE WHEN p_leases_until_ms > p_now_ms THEN p_leases_until_ms END,
-        (SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
-         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND NOT p_shared),
-        p_entry_until_ms) - p_now_ms;
-END
-$function$;
-
--- One attempt of a waiter. If it is refused, it gets a queue entry, or renews the one that it has. p_queued says that
--- an earlier attempt was refused, so that there is an entry, or a lease that a release made of it. It returns what
--- _acquire returns, except that time_left_ms says when to look again.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_queue(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
-    p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN
-)
-LANGUAGE plpgsql
--- All keys have the same plan. With some statistics the server would plan some statements at each call.
-SET plan_cache_mode = force_generic_plan
-AS $function$
-DECLARE
-    v_expires BIGINT;
-    "Attempt" RECORD;
-BEGIN
-    IF NOT p_queued THEN
-        granted_fence := ${syncguard_locks}_fence_if_free(p_key);
-        IF granted_fence IS NOT NULL THEN
-            granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
-            granted_until_ms := granted_at_ms + p_ttl_ms;
-            RETURN;
-        END IF;
-    END IF;
-
-    "Attempt" := ${syncguard_locks}_attempt(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, p_queued);
-    granted_fence := "Attempt".granted_fence;
-    granted_at_ms := "Attempt".granted_at_ms;
-    granted_until_ms := "Attempt".granted_until_ms;
-    time_left_ms := "Attempt".time_left_ms;
-    held_by := "Attempt".held_by;
-    held_since_ms := "Attempt".held_since_ms;
-    held_by_others := "Attempt".held_by_others;
-    held_lapsed := "Attempt".held_lapsed;
-    IF granted_fence IS NOT NULL THEN
-        RETURN;
-    END IF;
-
-    -- A queue entry that is lost in a crash costs fairness only: it need not be durable.
-    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-    v_expires := "Attempt".now_ms + p_waiter_ttl_ms;
-    IF "Attempt".own_arrival IS NULL THEN
-        -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
-        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-        INSERT INTO ${syncguard_locks}_waiters
-            (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-        VALUES (p_lock_id, p_key, "Attempt".now_ms, p_shared, v_expires, p_waiter_ttl_ms,
-                p_hand_over, p_channel, p_waiter, p_owner, p_secret);
-    ELSE
-        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_expires, waiter = p_waiter, secret = p_secret
-        WHERE w.lock_id = p_lock_id;
-    END IF;
-    time_left_ms := coalesce(
-        ${syncguard_locks}_next_look(
-            p_key, p_shared, "Attempt".now_ms, "Attempt".leases_until_ms, "Attempt".entry_until_ms),
-        time_left_ms);
 END
 $function$;
 
@@ -916,6 +1017,30 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOI
 LANGUAGE plpgsql AS $function$
 BEGIN
     PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f;
+END
+$function$;
+
+-- Deletes these queue entries, and returns their lock ids. Each key is woken once. The caller has locked the
+-- serialising rows.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_leave(p_lock_ids TEXT[]) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+DECLARE
+    "Left" RECORD;
+    v_left TEXT[] := '{}';
+BEGIN
+    FOR "Left" IN
+        WITH "Deleted" AS (
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
+            RETURNING w.key, w.lock_id, w.arrival, w.shared
+        )
+        SELECT d.key, min(d.arrival) AS arrival, bool_and(d.shared) AS shared,
+               pg_catalog.array_agg(d.lock_id) AS lock_ids
+        FROM "Deleted" d GROUP BY d.key
+    LOOP
+        v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
+        PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".shared);
+    END LOOP;
+    RETURN v_left;
 END
 $function$;
 
@@ -989,13 +1114,10 @@ DECLARE
     v_arrival BIGINT;
     v_shared  BOOLEAN;
 BEGIN
-    SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
-    IF NOT FOUND THEN
-        v_key := ${syncguard_locks}_key_of(p_lock_id);
-        IF v_key IS NULL THEN
-            outcome := 'not_found';
-            RETURN;
-        END IF;
+    v_key := ${syncguard_locks}_key_of(p_lock_id);
+    IF v_key IS NULL THEN
+        outcome := 'not_found';
+        RETURN;
     END IF;
 
     -- The serialising row first: a request that has looked and is about to be granted or to queue would not see this
@@ -1042,7 +1164,6 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[]) RETURNS TABLE (released_lock_id TEXT)
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
-SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- As in _remove.
@@ -1052,16 +1173,23 @@ DECLARE
 BEGIN
     -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
     -- release.
-    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
-        SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
-        UNION ALL SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)
-    ));
+    v_keys := ARRAY(
+        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ANY (ARRAY(
+            SELECT ${syncguard_locks}_fence_key(l.key) FROM (
+                SELECT o.key, o.lock_id FROM ${syncguard_locks} o
+                UNION ALL SELECT o.key, o.lock_id FROM ${syncguard_locks}_shared o
+            ) AS l WHERE l.lock_id = ANY (p_lock_ids)
+        ))
+        ORDER BY c.fence_key
+        FOR NO KEY UPDATE SKIP LOCKED
+    );
 
     -- The lock ids again, under the row locks: the keys may have other holders and waiters by now. IS TRUE makes it a
     -- lookup in a hash table.
     RETURN QUERY
-    DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
-        SELECT s.key FROM ${syncguard_locks} s
+    DELETE FROM ${syncguard_locks} l WHERE l.ctid = ANY (ARRAY(
+        SELECT s.ctid FROM ${syncguard_locks} s
         WHERE s.lock_id = ANY (p_lock_ids)
             AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
             AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
@@ -1071,8 +1199,8 @@ BEGIN
     GET DIAGNOSTICS v_released = ROW_COUNT;
     IF v_released < pg_catalog.cardinality(v_keys) THEN
         RETURN QUERY
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
-            SELECT s.lock_id FROM ${syncguard_locks}_shared s
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
+            SELECT s.ctid FROM ${syncguard_locks}_shared s
             WHERE s.lock_id = ANY (p_lock_ids)
                 AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
                 AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
@@ -1099,25 +1227,43 @@ END
 $function$;
 
 -- Releases a lease, and hands the key over to the first waiter if that one accepts a hand-over and no lease is left;
--- otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is that of _remove. The caller
--- has to send the message, if there is one, to the channel: the waiter does not know of its grant yet.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_grant(
-    p_lock_id TEXT, OUT outcome TEXT, OUT channel TEXT, OUT message TEXT
+-- otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is that of _remove.
+--
+-- A hand-over to a waiter of p_channel is in the answer: its number, the fence, and the times of the grant and of its
+-- end. To another channel it is a message, because that waiter does not know of its grant yet. With p_commits, the
+-- message has a transaction of its own: a commit that notifies blocks all others that notify, and must not wait for the
+-- disk. A procedure cannot commit inside a transaction of the client.
+CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
-LANGUAGE plpgsql
--- As in _acquire_queue.
-SET plan_cache_mode = force_generic_plan
-AS $function$
+LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_durable TEXT := pg_catalog.current_setting('synchronous_commit');
+    -- As in _remove.
+    v_commits TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_key     TEXT;
     v_first   BIGINT; -- the first waiter
-    "Removed" RECORD;
+    v_channel TEXT;
+    v_secret  TEXT;
 BEGIN
-    "Removed" := ${syncguard_locks}_remove(p_lock_id);
-    outcome := "Removed".outcome;
-    v_key := "Removed".freed_key;
-    v_first := "Removed".first_waiter;
+    -- Most releases. The rest is left to _remove, such as a lease that is extended at this moment.
+    SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = (
+        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
+    )
+    FOR NO KEY UPDATE;
+    IF FOUND THEN
+        DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
+            SELECT s.ctid FROM ${syncguard_locks} s
+            WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            FOR UPDATE SKIP LOCKED
+        ) RETURNING 'released', (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+        INTO outcome, v_first;
+    END IF;
+    IF NOT FOUND THEN
+        SELECT r.outcome, r.freed_key, r.first_waiter INTO outcome, v_key, v_first
+        FROM ${syncguard_locks}_remove(p_lock_id) r;
+    END IF;
     IF v_first IS NULL THEN
         RETURN;
     END IF;
@@ -1146,32 +1292,59 @@ BEGIN
         FROM "Entry" e, "Counter" c
         RETURNING acquired_at_ms, expires_at_ms
     )
-    SELECT e.channel, pg_catalog.concat_ws(' ', e.waiter, e.secret, c.fence, l.acquired_at_ms, l.expires_at_ms)
-    INTO channel, message
+    SELECT e.channel, e.secret, ARRAY[e.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms]
+    INTO v_channel, v_secret, handed_over
     FROM "Entry" e, "Counter" c, "Lease" l;
-    IF message IS NULL THEN
+    IF NOT FOUND THEN
         PERFORM ${syncguard_locks}_wake_next(v_key);
-    ELSE
-        -- A grant is durable before it is reported.
-        v_durable := pg_catalog.set_config('synchronous_commit', v_durable, true);
+        RETURN;
     END IF;
-END
-$function$;
 
--- Releases as _release_grant does, and sends its message after a commit. The notification has a transaction of its own:
--- a commit that notifies blocks all others that notify, and must not wait for the disk.
-CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(p_lock_id TEXT, INOUT outcome TEXT)
+    -- A grant is durable before it is reported.
+    v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+    IF v_channel = p_channel THEN
+        RETURN;
+    END IF;
+    IF p_commits THEN
+        COMMIT;
+        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    END IF;
+    PERFORM pg_catalog.pg_notify(v_channel, pg_catalog.concat_ws(
+        ' ', handed_over[1], v_secret, handed_over[2], handed_over[3], handed_over[4]));
+    handed_over := NULL;
+END
+$procedure$;
+
+-- Releases a lease as _hand_over does. Before that, requests for its key that have no queue entry enter the queue, if
+-- the lease is exclusive and live; queued says so.
+CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
+    p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_owners TEXT[], p_waiters BIGINT[], p_secrets TEXT[],
+    p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
+    INOUT outcome TEXT, INOUT handed_over BIGINT[], INOUT queued BOOLEAN
+)
 LANGUAGE plpgsql AS $procedure$
 DECLARE
-    "Released" RECORD;
+    v_now BIGINT;
 BEGIN
-    "Released" := ${syncguard_locks}_release_grant(p_lock_id);
-    outcome := "Released".outcome;
-    IF "Released".channel IS NOT NULL THEN
-        COMMIT;
-        PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-        PERFORM pg_catalog.pg_notify("Released".channel, "Released".message);
-    END IF;
+    -- No other row: two transactions that lock two rows in different orders could deadlock.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = (
+        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
+    )
+    FOR NO KEY UPDATE;
+    v_now := ${syncguard_locks}_now();
+    INSERT INTO ${syncguard_locks}_waiters
+        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+    SELECT r.lock_id, p_key, v_now, r.shared, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, r.hand_over, p_channel,
+           r.waiter, r.owner, r.secret
+    FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_owners, p_waiters, p_secrets, p_hand_overs)
+        WITH ORDINALITY AS r (lock_id, shared, owner, waiter, secret, hand_over, position)
+    WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    ORDER BY r.position
+    ON CONFLICT (lock_id) DO NOTHING;
+    queued := FOUND;
+    CALL ${syncguard_locks}_hand_over(p_lock_id, p_channel, p_commits, outcome, handed_over);
 END
 $procedure$;
 
@@ -1180,8 +1353,7 @@ $procedure$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
 LANGUAGE plpgsql AS $function$
 DECLARE
-    "Left" RECORD;
-    v_left TEXT[] := '{}';
+    v_left TEXT[];
 BEGIN
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
@@ -1197,19 +1369,7 @@ BEGIN
     ORDER BY c.fence_key
     FOR NO KEY UPDATE;
 
-    -- Most of them are queue entries, many of the same key: each key is woken once.
-    FOR "Left" IN
-        WITH "Deleted" AS (
-            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
-            RETURNING w.key, w.lock_id, w.arrival, w.shared
-        )
-        SELECT d.key, min(d.arrival) AS arrival, bool_and(d.shared) AS shared,
-               pg_catalog.array_agg(d.lock_id) AS lock_ids
-        FROM "Deleted" d GROUP BY d.key
-    LOOP
-        v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
-        PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".shared);
-    END LOOP;
+    v_left := ${syncguard_locks}_leave(p_lock_ids);
 
     -- The others, and entries that have become leases since the first look.
     RETURN QUERY
@@ -1531,8 +1691,8 @@ BEGIN
 END
 $function$;
 
--- The transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of both begin at
--- 1, so a wrong one is possible where there have been few transactions. For diagnostics.
+-- The transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of both begin
+-- at 1, so a wrong one is possible where there have been few transactions. For diagnostics.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lockers(p_xmax XID) RETURNS SETOF XID
 LANGUAGE plpgsql AS $function$
 BEGIN
@@ -1550,5 +1710,5 @@ $function$;
 -- when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 2
+    SELECT 3
 $function$;
