@@ -1,6 +1,6 @@
 -- Ends the lease with this lock id, and hands the key over or wakes waiters; or deletes the queue entry with this lock
 -- id. Answers 'released', 'left', or why there is nothing to end: 'expired' or 'not_found'; or, if the key was handed
--- over to a waiter of the caller's process, 'released' with number of the waiter, fence, start and expiry.
+-- over to waiters of the caller's process, 'released' with number of the waiter, fence, start and expiry of each.
 --
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
@@ -16,7 +16,8 @@ end
 -- include leases
 
 local k, lock_id = lock_keys(1), ARGV[2]
-local found, reason = find_lease(k, lock_id, lease and exclusive_lease(k, lease))
+local written = lease and exclusive_lease(k, lease) or false
+local found, reason = find_lease(k, lock_id, written)
 if reason == 'expired' then
     return reason
 end
@@ -46,6 +47,11 @@ local function first_live_entry()
     return entry, others
 end
 
+-- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
+local function accepts_hand_over(entry)
+    return entry and not entry.unlimited and entry.secret ~= '-'
+end
+
 local entry, others
 if found then
     entry, others = first_live_entry()
@@ -54,32 +60,57 @@ if found then
     end
 end
 
--- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
-if entry and not entry.shared and entry.secret ~= '-' then
+local answer = { 'released' }
+if accepts_hand_over(entry) and not (found.shared and written and is_live(written)) then
 
 -- include grants
 
-    -- Beside a reader a writer must not enter.
-    local fence = not delete_lapsed_readers(k) and next_fence(k)
-    if fence then
+    local function hand_over(fence)
         delete_entry(k, entry.lock_id)
-        local grant = { lock_id = entry.lock_id, mark = others and '+' or '-', label = entry.label }
+        local grant = {
+            lock_id = entry.lock_id, shared = entry.shared, mark = others and '+' or '-', label = entry.label
+        }
         write_grant(k, grant, fence, entry.waiter_ttl)
         if entry.channel == ARGV[3] then
-            return { 'released', entry.waiter, grant.fence, grant.start, text(grant.expires_at) }
+            for _, each in ipairs({ entry.waiter, grant.fence, grant.start, text(grant.expires_at) }) do
+                table.insert(answer, each)
+            end
+        else
+            redis.pcall(
+                'PUBLISH', entry.channel, table.concat(
+                    { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
         end
-        redis.pcall(
-            'PUBLISH', entry.channel, table.concat(
-                { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
-        return 'released'
+    end
+
+    -- A lapsed lease must not be revived beside these.
+    if found.shared and written then
+        redis.call('DEL', k.lock)
+    end
+    local count, is_full = 0, false
+    while accepts_hand_over(entry) and count < MAX_HAND_OVERS do
+        is_full = not make_room(k, entry.permits)
+        local fence = not is_full and next_fence(k)
+        if not fence then
+            break
+        end
+        hand_over(fence)
+        if not entry.shared then
+            return answer
+        end
+        count = count + 1
+        entry, others = first_live_entry()
+    end
+    -- Nobody behind this entry can be granted the key, nor a writer beside readers.
+    if not entry or is_full or count > 0 and not entry.shared then
+        return answer
     end
 end
 
 -- include wake_ups
 
 if found then
-    wake(k, NOBODY)
-    return 'released'
+    wake(k, NOBODY, entry.lock_id)
+    return answer
 end
 local left = leave_queue(k, lock_id)
 if not left then
