@@ -1,5 +1,6 @@
 package io.syncguard.memory;
 
+import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import java.util.ArrayList;
@@ -39,11 +40,19 @@ final class KeyLeases {
         return leases.stream().filter(lease -> lease.has(lockId)).findFirst().orElse(null);
     }
 
-    /** The live leases because of which the request cannot be granted. */
+    /** The live leases because of which the request cannot be granted, in the order of their ends. */
     List<StoredLease> conflicting(AcquireRequest request, long now) {
-        return live(now).stream()
-                .filter(lease -> KeyQueue.conflict(lease.request(), request))
+        List<StoredLease> byEnd = live(now).stream()
+                .sorted(Comparator.comparing(StoredLease::expiresAt))
                 .toList();
+        boolean isFull = request.permits() > 0 && byEnd.size() >= request.permits();
+        return byEnd.stream()
+                .filter(lease -> isFull || isExclusive(lease.request()) || isExclusive(request))
+                .toList();
+    }
+
+    private static boolean isExclusive(AcquireRequest request) {
+        return request.mode() == LockMode.EXCLUSIVE;
     }
 
     /** What lookups show, in the order of the fences. */

@@ -13,8 +13,14 @@ final class KeyQueue {
 
     private final List<QueueEntry> entries = new ArrayList<>();
 
+    /** Whether one waits for the other: all do, except readers without a limit. */
     static boolean conflict(AcquireRequest one, AcquireRequest other) {
-        return one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE;
+        return blocksReaders(one) || blocksReaders(other);
+    }
+
+    /** Whether it is one of a writer, or has a limit. */
+    static boolean blocksReaders(AcquireRequest waiting) {
+        return waiting.mode() == LockMode.EXCLUSIVE || waiting.permits() > 0;
     }
 
     QueueEntry add(QueueEntry entry) {
@@ -74,8 +80,7 @@ final class KeyQueue {
     }
 
     boolean isFirstOrBehindFirstReaders(QueueEntry entry) {
-        return inFront(entry, entry.request()).stream()
-                .allMatch(front -> front.request().mode() == LockMode.SHARED);
+        return inFront(entry, entry.request()).stream().noneMatch(front -> blocksReaders(front.request()));
     }
 
     private Stream<QueueEntry> inFront(@Nullable QueueEntry own) {

@@ -2,7 +2,6 @@ package io.syncguard.memory;
 
 import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -10,10 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is in the way of a request.
  *
- * @param held the conflicting leases
+ * @param held the conflicting leases, in the order of their ends
  * @param inFront the conflicting waiters who came before
+ * @param permits how many shared leases there may be with the request; 0 for no limit
  */
-record Obstacles(List<StoredLease> held, List<QueueEntry> inFront) {
+record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) {
 
     boolean areNone() {
         return held.isEmpty() && inFront.isEmpty();
@@ -31,14 +31,18 @@ record Obstacles(List<StoredLease> held, List<QueueEntry> inFront) {
 
     /** Of several holders, the one whose lease ends last. */
     AcquireResult.@Nullable Holder holder() {
-        return held.stream()
-                .max(Comparator.comparing(StoredLease::expiresAt))
-                .map(last -> last.holder(held.size() == 1))
-                .orElse(null);
+        return held.isEmpty() ? null : held.get(held.size() - 1).holder(held.size() == 1);
+    }
+
+    /** The leases whose end matters: with a limit, the one that leaves room for one more. */
+    private List<StoredLease> deciding() {
+        int room = held.size() - permits;
+        return permits > 0 && room >= 0 ? List.of(held.get(room)) : held;
     }
 
     private LongStream ends() {
         return LongStream.concat(
-                held.stream().mapToLong(StoredLease::freeAt), inFront.stream().mapToLong(QueueEntry::expiresAt));
+                deciding().stream().mapToLong(StoredLease::freeAt),
+                inFront.stream().mapToLong(QueueEntry::expiresAt));
     }
 }

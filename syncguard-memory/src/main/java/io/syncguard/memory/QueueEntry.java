@@ -3,8 +3,9 @@ package io.syncguard.memory;
 import io.syncguard.LockStatus;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Instant;
+import java.util.Optional;
 
 /** A waiter in the queue of a key. The lock of the store guards it. */
 final class QueueEntry {
@@ -59,16 +60,16 @@ final class QueueEntry {
         return request.handOver() && process.isListening();
     }
 
-    /** Tells the waiter by the answer to the release, or by a message if it is one of another process. */
-    ReleaseResult handOver(AcquireResult.Granted grant, WaitingProcess releasing) {
+    /** Returns what the answer to the release tells the waiter; one of another process receives a message instead. */
+    Optional<HandOver> handOver(AcquireResult.Granted grant, WaitingProcess releasing) {
         Long number = request.waiter();
         if (number != null && process == releasing) {
-            return ReleaseResult.handedOver(number, grant);
+            return Optional.of(new HandOver(number, grant));
         }
         if (number != null) {
             process.handOver(number, grant);
         }
-        return ReleaseResult.RELEASED;
+        return Optional.empty();
     }
 
     LockStatus.Waiter status() {

@@ -10,9 +10,12 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.Hashes;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -44,7 +47,11 @@ final class StoredKey {
         QueueEntry own = queue.find(request.lockId());
         Obstacles obstacles = obstacles(own, request);
         if (obstacles.areNone()) {
-            return grant(request, request.ttl(), own).grant();
+            StoredLease lease = grant(request, request.ttl(), own);
+            if (own != null) {
+                wakeBehind(request);
+            }
+            return lease.grant();
         }
         if (request.waiter() == null) {
             if (own != null) {
@@ -73,12 +80,9 @@ final class StoredKey {
             return ReleaseResult.EXPIRED;
         }
         remove(lease);
-        QueueEntry next = releasing == null ? null : nextHolder();
-        if (releasing != null && next != null) {
-            return next.handOver(grant(next.request(), store.waiterTtl(), next).grant(), releasing);
-        }
+        List<HandOver> answered = releasing == null ? List.of() : handOver(releasing);
         wake(waiter -> false);
-        return ReleaseResult.RELEASED;
+        return new ReleaseResult(ReleaseResult.Outcome.RELEASED, answered);
     }
 
     ReleaseResult releaseAfter(String lockId, Duration held) {
@@ -203,26 +207,54 @@ final class StoredKey {
         store.ended(lease);
     }
 
-    /** Waiters behind it may have relied on its polls and have to look again; so may a writer whom readers let pass. */
+    /** Waiters behind it may have relied on its polls and have to look again; so may one whom readers let pass. */
     private void leave(QueueEntry left) {
         List<QueueEntry> behind = queue.behind(left);
         queue.remove(left);
-        boolean wasWriter = left.request().mode() == LockMode.EXCLUSIVE;
+        boolean blocksReaders = KeyQueue.blocksReaders(left.request());
         wake(entry -> behind.contains(entry)
-                && (wasWriter
+                && (blocksReaders
                         ? queue.isFirstOrBehindFirstReaders(entry)
                         : queue.isFirst(entry) && KeyQueue.conflict(entry.request(), left.request())));
     }
 
-    /** The first waiter, if no lease is left and it accepts a hand-over. */
-    private @Nullable QueueEntry nextHolder() {
+    /**
+     * Grants the key to the waiters in front that accept a hand-over, as far as there is room.
+     *
+     * @return those of the process that releases
+     */
+    private List<HandOver> handOver(WaitingProcess releasing) {
         removeLapsed();
+        List<HandOver> answered = new ArrayList<>();
+        int granted = 0;
+        QueueEntry next = nextHolder();
+        while (next != null && granted < LockBackend.MAX_HAND_OVERS) {
+            next.handOver(grant(next.request(), store.waiterTtl(), next).grant(), releasing)
+                    .ifPresent(answered::add);
+            granted++;
+            next = nextHolder();
+        }
+        return answered;
+    }
+
+    /** The first waiter, if it accepts a hand-over and can be granted the key; never a reader without a limit. */
+    private @Nullable QueueEntry nextHolder() {
         QueueEntry first = queue.first();
         boolean canBeGranted = first != null
                 && first.acceptsHandOver()
-                && leases.isEmpty()
+                && KeyQueue.blocksReaders(first.request())
+                && canGoOn(first)
                 && store.fences().hasNext(key);
         return canBeGranted ? first : null;
+    }
+
+    /** Nothing else wakes those for whom the grant of a shared request leaves room. Readers do not block readers. */
+    private void wakeBehind(AcquireRequest granted) {
+        boolean hasWokenReaders = !KeyQueue.blocksReaders(granted);
+        queue.entries().stream()
+                .filter(this::canGoOn)
+                .filter(entry -> !hasWokenReaders || KeyQueue.blocksReaders(entry.request()))
+                .forEach(QueueEntry::wake);
     }
 
     /** Wakes the waiters that can be granted the key, and those that have to look again even while it is held. */
@@ -239,7 +271,7 @@ final class StoredKey {
     }
 
     private Obstacles obstacles(@Nullable QueueEntry own, AcquireRequest request) {
-        return new Obstacles(leases.conflicting(request, now()), queue.inFront(own, request));
+        return new Obstacles(leases.conflicting(request, now()), queue.inFront(own, request), request.permits());
     }
 
     private long waiterEnd() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
+import io.syncguard.LockTemplate;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
@@ -19,7 +20,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.assertj.core.api.AbstractDurationAssert;
 import org.assertj.core.api.Condition;
 import org.junit.jupiter.api.AfterEach;
@@ -101,9 +107,18 @@ public abstract class ContractFixture {
         return request(KEY, LockMode.SHARED, ttl);
     }
 
+    /** A request for one of so many permits. */
+    protected final AcquireRequest limited(int permits) {
+        return request(KEY, LockMode.SHARED, permits, TTL);
+    }
+
     protected final AcquireRequest request(String key, LockMode mode, Duration ttl) {
+        return request(key, mode, 0, ttl);
+    }
+
+    protected final AcquireRequest request(String key, LockMode mode, int permits, Duration ttl) {
         return new AcquireRequest(
-                key, mode, 0, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
+                key, mode, permits, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
     }
 
     /** A lock id that no lease of the key has. */
@@ -127,6 +142,19 @@ public abstract class ContractFixture {
 
     protected final AcquireRequest waitingReader() {
         return waiting(reader());
+    }
+
+    protected static AcquireRequest acceptingHandOver(AcquireRequest request) {
+        return new AcquireRequest(
+                request.key(),
+                request.mode(),
+                request.permits(),
+                request.lockId(),
+                request.ttl(),
+                request.owner(),
+                true,
+                request.queued(),
+                request.waiter());
     }
 
     /** The last attempt of a caller who has waited. */
@@ -246,5 +274,32 @@ public abstract class ContractFixture {
     protected final void assertLeft(Duration left, Duration expected) {
         AbstractDurationAssert<?> assertion = assertThat(left);
         assertion.isBetween(expected.minusNanos(System.nanoTime() - began).minusMillis(2), expected);
+    }
+
+    /** Does the same in many threads of several processes. */
+    protected final void inProcesses(int processes, int threads, Work work) throws Exception {
+        List<LockEngine> engines = IntStream.range(0, processes)
+                .mapToObj(i -> new LockEngine(
+                        store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
+                .toList();
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        try {
+            for (Future<Void> future : executor.invokeAll(IntStream.range(0, threads)
+                    .<Callable<Void>>mapToObj(thread -> () -> {
+                        work.run(new LockTemplate(engines.get(thread % processes)));
+                        return null;
+                    })
+                    .toList())) {
+                future.get();
+            }
+        } finally {
+            executor.shutdownNow();
+            engines.forEach(LockEngine::close);
+        }
+    }
+
+    @FunctionalInterface
+    protected interface Work {
+        void run(LockTemplate locks) throws Exception;
     }
 }

@@ -12,13 +12,9 @@ import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
-import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,7 +146,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     @Test
     void a_waiter_without_wake_ups_is_granted_nothing() {
         AcquireRequest holder = held(writer());
-        queued(elsewhere(), handedOver(waitingWriter()));
+        queued(elsewhere(), acceptingHandOver(waitingWriter()));
 
         release(holder);
 
@@ -330,25 +326,12 @@ public abstract class DirectHandOverContract extends ContractFixture {
         return waiters.stream().map(AcquireRequest::waiter).toList();
     }
 
-    private static AcquireRequest handedOver(AcquireRequest request) {
-        return new AcquireRequest(
-                request.key(),
-                request.mode(),
-                request.permits(),
-                request.lockId(),
-                request.ttl(),
-                request.owner(),
-                true,
-                request.queued(),
-                request.waiter());
-    }
-
     private AcquireRequest queuedForHandOver() {
         return queuedForHandOver(backend(), KEY);
     }
 
     private AcquireRequest queuedForHandOver(LockBackend process, String key) {
-        AcquireRequest request = handedOver(waiting(request(key, LockMode.EXCLUSIVE, TTL)));
+        AcquireRequest request = acceptingHandOver(waiting(request(key, LockMode.EXCLUSIVE, TTL)));
         queued(process, request);
         eventually().until(process::isConnected);
         return request;
@@ -363,27 +346,5 @@ public abstract class DirectHandOverContract extends ContractFixture {
         List<RawLockInfo> holders = backend().lookup(KEY);
         assertThat(holders).hasSize(1);
         return holders.get(0);
-    }
-
-    /** Records the wake-ups and hand-overs of each waiter. */
-    private static final class RecordingWakeUpListener implements WakeUpListener {
-
-        private final List<Long> woken = new CopyOnWriteArrayList<>();
-        private final List<Long> order = new CopyOnWriteArrayList<>();
-        private final Map<Long, AcquireResult.Granted> grants = new ConcurrentHashMap<>();
-
-        @Override
-        public void wake(long waiter) {
-            woken.add(waiter);
-        }
-
-        @Override
-        public void handOver(long waiter, AcquireResult.Granted grant) {
-            order.add(waiter);
-            grants.put(waiter, grant);
-        }
-
-        @Override
-        public void wakeUpsMissed() {}
     }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
-import io.syncguard.LockTemplate;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -15,10 +14,6 @@ import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -352,31 +347,5 @@ public abstract class SharedLockContract extends ContractFixture {
 
     private Instant end(AcquireRequest request) {
         return backend().lookupById(request.lockId()).orElseThrow().expiresAt();
-    }
-
-    private void inProcesses(int processes, int threads, Work work) throws Exception {
-        List<LockEngine> engines = IntStream.range(0, processes)
-                .mapToObj(i -> new LockEngine(
-                        store().newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
-                .toList();
-        ExecutorService executor = Executors.newFixedThreadPool(threads);
-        try {
-            for (Future<Void> future : executor.invokeAll(IntStream.range(0, threads)
-                    .<Callable<Void>>mapToObj(thread -> () -> {
-                        work.run(new LockTemplate(engines.get(thread % processes)));
-                        return null;
-                    })
-                    .toList())) {
-                future.get();
-            }
-        } finally {
-            executor.shutdownNow();
-            engines.forEach(LockEngine::close);
-        }
-    }
-
-    @FunctionalInterface
-    private interface Work {
-        void run(LockTemplate locks) throws Exception;
     }
 }

@@ -1,34 +1,19 @@
 package io.syncguard.core;
 
-import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
-import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
  * Which waiters every backend wakes after a change: those that can be granted the key because of it, in all processes,
  * and no others.
  */
-public abstract class WokenWaitersContract extends ContractFixture {
-
-    private final RecordingWakeUpListener here = new RecordingWakeUpListener();
-    private final RecordingWakeUpListener there = new RecordingWakeUpListener();
-
-    @BeforeEach
-    void listen() {
-        connect(backend(), here);
-        connect(elsewhere(), there);
-        awaitEverythingSentSoFar();
-    }
+public abstract class WokenWaitersContract extends ListeningFixture {
 
     @Test
     void a_release_wakes_the_writer_who_is_first_and_nobody_behind_it() {
@@ -467,41 +452,5 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     private static List<Long> numbers(AcquireRequest... waiters) {
         return List.of(waiters).stream().map(AcquireRequest::waiter).toList();
-    }
-
-    /** Wake-ups arrive in the order of sending: an additional one for each process arrives after all others. */
-    private void awaitEverythingSentSoFar() {
-        awaitOneMore(backend(), here);
-        awaitOneMore(elsewhere(), there);
-    }
-
-    private void awaitOneMore(LockBackend process, RecordingWakeUpListener listener) {
-        AcquireRequest holder = request("one more", LockMode.EXCLUSIVE, TTL);
-        AcquireRequest waiter = waiting(request("one more", LockMode.EXCLUSIVE, TTL));
-        granted(process, holder);
-        queued(process, waiter);
-        eventually().until(process::isConnected);
-        release(holder);
-        eventually().until(() -> listener.woken.remove(waiter.waiter()));
-        leave(waiter);
-    }
-
-    /** Records the woken waiters. */
-    private static final class RecordingWakeUpListener implements WakeUpListener {
-
-        private final List<Long> woken = new CopyOnWriteArrayList<>();
-
-        @Override
-        public void wake(long waiter) {
-            woken.add(waiter);
-        }
-
-        @Override
-        public void handOver(long waiter, AcquireResult.Granted grant) {
-            woken.add(waiter);
-        }
-
-        @Override
-        public void wakeUpsMissed() {}
     }
 }

@@ -1,0 +1,39 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+
+import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.LockBackend;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A {@link ContractFixture} whose two processes record the wake-ups and hand-overs that they receive. */
+public abstract class ListeningFixture extends ContractFixture {
+
+    final RecordingWakeUpListener here = new RecordingWakeUpListener();
+    final RecordingWakeUpListener there = new RecordingWakeUpListener();
+
+    @BeforeEach
+    void listen() {
+        connect(backend(), here);
+        connect(elsewhere(), there);
+        awaitEverythingSentSoFar();
+    }
+
+    /** Wake-ups arrive in the order of sending: an additional one for each process arrives after all others. */
+    final void awaitEverythingSentSoFar() {
+        awaitOneMore(backend(), here);
+        awaitOneMore(elsewhere(), there);
+    }
+
+    private void awaitOneMore(LockBackend process, RecordingWakeUpListener listener) {
+        AcquireRequest holder = request("one more", LockMode.EXCLUSIVE, TTL);
+        AcquireRequest waiter = waiting(request("one more", LockMode.EXCLUSIVE, TTL));
+        granted(process, holder);
+        queued(process, waiter);
+        eventually().until(process::isConnected);
+        release(holder);
+        eventually().until(() -> listener.woken.remove(waiter.waiter()));
+        leave(waiter);
+    }
+}
