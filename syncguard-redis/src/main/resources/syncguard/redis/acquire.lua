@@ -1,6 +1,7 @@
 -- One attempt to acquire a key. Answers one of
 --
---   'granted', fence, start, and end of the tolerance, in one text and divided by spaces
+--   'granted', fence, start, and end of the tolerance, in one text and divided by spaces; behind them 'again' for a
+--       lease that the caller had already, and others may have got larger fences since
 --   'refused', milliseconds until the key may become free, holder
 --   'queued', milliseconds until it is worth to try again, holder
 --   'no_fences': the fence counter has reached its end, and nothing was written
@@ -88,7 +89,7 @@ local function own_grant()
     if own.shared then
         write_reader(k, own)
     end
-    return granted(own)
+    return granted(own) .. ' again'
 end
 
 -- The answer with the holder, if a lease is in the way.

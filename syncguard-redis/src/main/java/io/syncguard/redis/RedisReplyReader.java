@@ -47,6 +47,11 @@ final class RedisReplyReader {
                 timeOf(words[3]).minusMillis(LockBackend.TOLERANCE_MILLIS));
     }
 
+    /** Whether the lease is an earlier one of the caller: others may have got larger fences since. */
+    static boolean isGrantedAgain(RedisReply reply) {
+        return reply.text(0).endsWith(" again");
+    }
+
     /** Whether the attempt was not in vain because of an error or a counter at its end. */
     static boolean isGrantOrRefusal(RedisReply reply) {
         return reply.text(0).startsWith("granted ") || reply.text(0).equals("refused");
@@ -139,7 +144,10 @@ final class RedisReplyReader {
 
     private static LockStatus.Waiter readWaiter(RedisReply entry) {
         return new LockStatus.Waiter(
-                LockMode.valueOf(entry.text(0)), (int) entry.number(3), RedisLock.owner(entry.text(1)), timeOf(entry, 2));
+                LockMode.valueOf(entry.text(0)),
+                (int) entry.number(3),
+                RedisLock.owner(entry.text(1)),
+                timeOf(entry, 2));
     }
 
     static ForcedRelease readForcedRelease(RedisReply reply, String key) {
