@@ -6,12 +6,14 @@ import io.syncguard.Fence;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -61,6 +63,31 @@ class RedisLostPartsTests extends ContractFixture {
         refused(limited(2));
         release(holder);
         granted(limited(2));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"waiting", "waiters"})
+    void a_run_of_hand_overs_passes_an_entry_that_has_lost_a_part(String lost) {
+        connect(backend(), wakeUps(new ArrayList<>()));
+        AcquireRequest holder = held(writer());
+        List<AcquireRequest> waiters = Stream.generate(() -> acceptingHandOver(waiting(limited(2))))
+                .limit(3)
+                .toList();
+        waiters.forEach(this::queued);
+        if (lost.equals("waiting")) {
+            store.redis()
+                    .opsForZSet()
+                    .remove(store.key(lost, KEY), waiters.get(1).lockId());
+        } else {
+            store.redis()
+                    .opsForHash()
+                    .delete(store.key(lost, KEY), waiters.get(1).lockId());
+        }
+
+        assertThat(backend().release(holder.keyedLockId()).handOvers())
+                .extracting(ReleaseResult.HandOver::waiter)
+                .containsExactly(waiters.get(0).waiter(), waiters.get(2).waiter());
+        assertThat(renewQueueEntry(waiters.get(1))).isZero();
     }
 
     /** {@code ~} is an entry whose expiry is lost: it never lapses. */

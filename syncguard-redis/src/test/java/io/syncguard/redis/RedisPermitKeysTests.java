@@ -34,6 +34,20 @@ class RedisPermitKeysTests extends ListeningFixture {
         assertThat(store.redis().opsForHash().keys(store.key("shared", KEY))).hasSize(3);
     }
 
+    @ParameterizedTest
+    @CsvSource({"EXCLUSIVE, 0, true", "SHARED, 1, true", "SHARED, 2, false"})
+    void lapsed_leases_count_for_a_hand_over_too(LockMode mode, int permits, boolean deleted) {
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest holder = held(reader());
+        queued(acceptingHandOver(waiting(request(KEY, mode, permits, TTL))));
+        expireLease(lapsed);
+
+        release(holder);
+
+        assertThat(backend().lookup(KEY)).singleElement();
+        assertThat(leases().contains(lapsed.lockId())).isEqualTo(!deleted);
+    }
+
     @Test
     void a_try_with_permits_that_is_refused_writes_nothing() {
         AcquireRequest lapsed = held(limited(3));

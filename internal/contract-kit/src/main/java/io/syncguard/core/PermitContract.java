@@ -184,6 +184,7 @@ public abstract class PermitContract extends ListeningFixture {
             # Whoever is first now has to look, because it relied on the one in front.
             R R     | 2 2 2       | leave 0                           |             | 1
             W       | R 2         | leave 0                           |             | 1
+            W       | 2 R R 2     | leave 0                           |             | 1 2 3
             R R     | 2 2 2       | leave 1                           |             |
             W       | 2 2 2       | leave 1                           |             |
             R R     | 2 2 2       | shorten 1                         |             | 0
