@@ -46,8 +46,8 @@ end
 
 local k = lock_keys(1)
 local lock_id, ttl, label = ARGV[2], ARGV[4] - TOLERANCE, ARGV[5]
-local permits = tonumber(string.match(ARGV[3], '%d+$'))
-local shared, unlimited = permits ~= nil or ARGV[3] == 'SHARED', ARGV[3] == 'SHARED'
+local permits, unlimited = tonumber(string.sub(ARGV[3], #'SHARED' + 1)), ARGV[3] == 'SHARED'
+local shared = unlimited or permits ~= nil
 local attempt = ARGV[7]
 local written = exclusive_lease(k)
 
@@ -109,7 +109,7 @@ end
 -- When the last conflicting lease stops keeping the key from others.
 local blocked_until = math.max(written and written.expires_at or 0, read_until) + TOLERANCE
 -- The first two entries of the queue, each with its arrival.
-local front = redis.call('ZRANGE', k.queue, 0, 1, 'WITHSCORES')
+local front = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
 local is_first = front[1] == lock_id
 -- The first entry that is not the caller's.
 local other = front[1]
@@ -125,8 +125,6 @@ end
 -- include queue
 
 -- include waits
-
--- include wake_ups
 
 -- The first and the last expiry of the live entries that conflict and are in front; of all if the caller has no entry.
 -- A try looks at them, too: it must not pass those who wait.
@@ -165,6 +163,9 @@ if front[1] then
 end
 blocked_until = math.max(blocked_until, last_in_front)
 
+-- What a grant answers that has to wake others first.
+local answer
+
 if blocked_until <= now then
     -- A reader is not in its own way.
     local own = shared and not entry and own_grant()
@@ -190,17 +191,16 @@ if blocked_until <= now then
     end
     local lease = { lock_id = lock_id, shared = shared, mark = other and '+' or '-', label = label }
     write_grant(k, lease, fence, ttl)
-    local answer = granted(lease)
+    answer = granted(lease)
     local behind = shared and entry and other and entry_of(k, other, front[1])
     -- A grant wakes those behind it as far as there is room: if they waited for its queue entry alone, nobody else does.
     -- A writer has to wait, and readers without permits that stand next to each other were woken together.
-    if behind and not (is_live_entry(behind) and (not behind.shared or unlimited and behind.unlimited)) then
-        wake(k, NOBODY)
+    if not behind or is_live_entry(behind) and (not behind.shared or unlimited and behind.unlimited) then
+        return answer
     end
-    return answer
 end
 
-local own = own_grant()
+local own = not answer and own_grant()
 if own then
     return own
 end
@@ -240,7 +240,7 @@ local function queue_up()
     end
 end
 
-if attempt ~= 'TRY' then
+if attempt ~= 'TRY' and not answer then
     queue_up()
     -- It is worth to try again when the first conflicting lease is over, as the others may be released before; or when
     -- the first entry in front lapses, as its waiter may be dead.
@@ -250,6 +250,11 @@ if attempt ~= 'TRY' then
 end
 
 -- include wake_ups
+
+if answer then
+    wake(k, NOBODY)
+    return answer
+end
 
 -- The last attempt of a waiter. Those behind it know from its entry when to look. A lapsed entry goes, too: when the
 -- clock steps back, it would be in their way again.

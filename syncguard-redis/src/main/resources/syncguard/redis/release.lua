@@ -29,7 +29,7 @@ end
 
 -- The first entry in the queue, which may have lapsed, and whether there are others; nil if there is none.
 local function first_entry()
-    local first = redis.call('ZRANGE', k.queue, 0, 1, 'WITHSCORES')
+    local first = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
     return first[1] and entry_of(k, first[1], first[2]), first[3] ~= nil
 end
 
@@ -47,11 +47,6 @@ local function first_live_entry()
     return entry, others
 end
 
--- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
-local function accepts_hand_over(entry)
-    return entry and not entry.unlimited and entry.secret ~= '-'
-end
-
 local entry, others
 if found then
     entry, others = first_live_entry()
@@ -60,45 +55,44 @@ if found then
     end
 end
 
+-- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
+local accepts = entry and not entry.unlimited and entry.secret ~= '-'
 local answer = { 'released' }
-if accepts_hand_over(entry) and not (found.shared and written and is_live(written)) then
+if accepts and not (found.shared and written and is_live(written)) then
 
 -- include grants
-
-    local function hand_over(fence)
-        delete_entry(k, entry.lock_id)
-        local grant = {
-            lock_id = entry.lock_id, shared = entry.shared, mark = others and '+' or '-', label = entry.label
-        }
-        write_grant(k, grant, fence, entry.waiter_ttl)
-        if entry.channel == ARGV[3] then
-            for _, each in ipairs({ entry.waiter, grant.fence, grant.start, text(grant.expires_at) }) do
-                table.insert(answer, each)
-            end
-        else
-            redis.pcall(
-                'PUBLISH', entry.channel, table.concat(
-                    { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
-        end
-    end
 
     -- A lapsed lease must not be revived beside these.
     if found.shared and written then
         redis.call('DEL', k.lock)
     end
     local count, is_full = 0, false
-    while accepts_hand_over(entry) and count < MAX_HAND_OVERS do
+    while accepts and count < MAX_HAND_OVERS do
         is_full = not make_room(k, entry.permits)
         local fence = not is_full and next_fence(k)
         if not fence then
             break
         end
-        hand_over(fence)
+        delete_entry(k, entry.lock_id)
+        local grant = {
+            lock_id = entry.lock_id, shared = entry.shared, mark = others and '+' or '-', label = entry.label
+        }
+        write_grant(k, grant, fence, entry.waiter_ttl)
+        if entry.channel == ARGV[3] then
+            local last = #answer
+            answer[last + 1], answer[last + 2] = entry.waiter, grant.fence
+            answer[last + 3], answer[last + 4] = grant.start, text(grant.expires_at)
+        else
+            redis.pcall(
+                'PUBLISH', entry.channel, table.concat(
+                    { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
+        end
         if not entry.shared then
             return answer
         end
         count = count + 1
         entry, others = first_live_entry()
+        accepts = entry and not entry.unlimited and entry.secret ~= '-'
     end
     -- Nobody behind this entry can be granted the key, nor a writer beside readers.
     if not entry or is_full or count > 0 and not entry.shared then
