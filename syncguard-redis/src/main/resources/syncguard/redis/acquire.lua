@@ -1,6 +1,7 @@
 -- One attempt to acquire a key. Answers one of
 --
---   'granted', fence, start, and end of the tolerance, in one text and divided by spaces
+--   'granted', fence, start, and end of the tolerance, in one text and divided by spaces; behind them 'again' for a
+--       lease that the caller had already, and others may have got larger fences since
 --   'refused', milliseconds until the key may become free, holder
 --   'queued', milliseconds until it is worth to try again, holder
 --   'no_fences': the fence counter has reached its end, and nothing was written
@@ -8,8 +9,8 @@
 -- The holder is for people: owner, start of the lease, and whether others hold the key with it (1 or 0). Of several
 -- readers it is the one whose lease expires last. It is left out if only waiters are in the way.
 --
--- The arguments: for how long the counter is kept, lock id, mode, ttl and tolerance, label, user key; and what happens
--- if the key is not granted:
+-- The arguments: for how long the counter is kept, lock id, mode (with the number of permits behind it, if there is one),
+-- ttl and tolerance, label, user key; and what happens if the key is not granted:
 --
 --   'TRY'                                             the caller gives up; its queue entry is deleted if it has one
 --   'WAIT', waiter ttl, waiter, channel, secret       the caller waits; its queue entry is renewed or made. If the
@@ -44,9 +45,22 @@ end
 -- include leases
 
 local k = lock_keys(1)
-local lock_id, shared, ttl, label = ARGV[2], ARGV[3] == 'SHARED', ARGV[4] - TOLERANCE, ARGV[5]
+local lock_id, ttl, label = ARGV[2], ARGV[4] - TOLERANCE, ARGV[5]
+local permits, unlimited = tonumber(string.sub(ARGV[3], #'SHARED' + 1)), ARGV[3] == 'SHARED'
+local shared = unlimited or permits ~= nil
 local attempt = ARGV[7]
 local written = exclusive_lease(k)
+
+-- The expiry of the last reader that has to end: a writer waits for all, and a request with permits until fewer are left.
+-- 0 if none has to. Lapsed ones count.
+local read_until = unlimited and 0 or last_score(k.readers, permits)
+-- The caller's own is not in the way.
+if permits and read_until > now - TOLERANCE then
+    local own = tonumber(redis.call('ZSCORE', k.readers, lock_id))
+    if own and own > now - TOLERANCE then
+        read_until = last_score(k.readers, permits + 1)
+    end
+end
 
 -- Notes for which key the lock id is, and answers the grant.
 local function granted(lease)
@@ -75,7 +89,7 @@ local function own_grant()
     if own.shared then
         write_reader(k, own)
     end
-    return granted(own)
+    return granted(own) .. ' again'
 end
 
 -- The answer with the holder, if a lease is in the way.
@@ -83,8 +97,8 @@ local function not_granted(outcome, millis)
     if written and is_live(written) then
         return { outcome, millis, written.label, tonumber(written.start), 0 }
     end
-    local last = shared and {} or redis.call('ZREVRANGE', k.readers, 0, 1, 'WITHSCORES')
-    local reader = last[1] and tonumber(last[2]) > now - TOLERANCE and reader_of(k, last[1], last[2])
+    local last = read_until > now - TOLERANCE and redis.call('ZREVRANGE', k.readers, 0, 1, 'WITHSCORES') or {}
+    local reader = last[1] and reader_of(k, last[1], last[2])
     if reader and reader.fence then
         local others = last[3] and tonumber(last[4]) > now - TOLERANCE
         return { outcome, millis, reader.label, tonumber(reader.start), others and 1 or 0 }
@@ -93,12 +107,18 @@ local function not_granted(outcome, millis)
 end
 
 -- When the last conflicting lease stops keeping the key from others.
-local read_until = shared and 0 or last_score(k.readers)
 local blocked_until = math.max(written and written.expires_at or 0, read_until) + TOLERANCE
-local has_queue = redis.call('EXISTS', k.queue) == 1
+-- The first two entries of the queue, each with its arrival.
+local front = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
+local is_first = front[1] == lock_id
+-- The first entry that is not the caller's.
+local other = front[1]
+if is_first then
+    other = front[3]
+end
 
 -- Nothing is written for a refused try: everybody tries a hot key, and each write goes to the file and to the replicas.
-if attempt == 'TRY' and blocked_until > now and not has_queue then
+if attempt == 'TRY' and blocked_until > now and not front[1] then
     return own_grant() or not_granted('refused', blocked_until - now)
 end
 
@@ -111,21 +131,21 @@ end
 local function entries_in_front(arrival)
     if not arrival then
         local first, last = expiries(k, false)
-        if shared then
+        if unlimited then
             return first, last
         end
         local first_reader, last_reader = expiries(k, true)
         return math.min(first, first_reader), math.max(last, last_reader)
     end
     -- A woken waiter is nearly always the first, with nobody in front: it does not read the whole queue.
-    if redis.call('ZRANGE', k.queue, 0, 0)[1] == lock_id then
+    if is_first then
         return math.huge, 0
     end
     local first, last = math.huge, 0
     local live = live_entries(k)
     for _, each in ipairs(redis.call('ZRANGEBYSCORE', k.queue, '-inf', '(' .. arrival)) do
         local entry = live[each]
-        if entry and not (shared and entry.shared) then
+        if entry and not (unlimited and entry.unlimited) then
             first, last = math.min(first, entry.expires_at), math.max(last, entry.expires_at)
         end
     end
@@ -136,12 +156,15 @@ end
 -- lapses.
 local entry, arrival
 local first_in_front, last_in_front = math.huge, 0
-if has_queue then
-    entry = entry_of(k, lock_id)
+if front[1] then
+    entry = entry_of(k, lock_id, is_first and front[2])
     arrival = entry and is_live_entry(entry) and entry.arrival or nil
     first_in_front, last_in_front = entries_in_front(arrival)
 end
 blocked_until = math.max(blocked_until, last_in_front)
+
+-- What a grant answers that has to wake others first.
+local answer
 
 if blocked_until <= now then
     -- A reader is not in its own way.
@@ -160,17 +183,24 @@ if blocked_until <= now then
     if entry then
         delete_entry(k, lock_id)
     end
-    delete_lapsed_readers(k)
+    if unlimited or read_until > 0 then
+        delete_lapsed_readers(k)
+    end
     if shared and written then
         redis.call('DEL', k.lock)
     end
-    local mark = has_queue and redis.call('EXISTS', k.queue) == 1 and '+' or '-'
-    local lease = { lock_id = lock_id, shared = shared, mark = mark, label = label }
+    local lease = { lock_id = lock_id, shared = shared, mark = other and '+' or '-', label = label }
     write_grant(k, lease, fence, ttl)
-    return granted(lease)
+    answer = granted(lease)
+    local behind = shared and entry and other and entry_of(k, other, front[1])
+    -- A grant wakes those behind it as far as there is room: if they waited for its queue entry alone, nobody else does.
+    -- A writer has to wait, and readers without permits that stand next to each other were woken together.
+    if not behind or is_live_entry(behind) and (not behind.shared or unlimited and behind.unlimited) then
+        return answer
+    end
 end
 
-local own = own_grant()
+local own = not answer and own_grant()
 if own then
     return own
 end
@@ -192,9 +222,8 @@ local function queue_up()
         -- Behind the last and not by the clock: two callers of one millisecond would have no order.
         arrival = text(last_score(k.queue) + 1)
         redis.call('ZADD', k.queue, arrival, lock_id)
-        if shared then
-            -- A release has to find the entry, and not a lease of the caller that has lapsed.
-            redis.call('ZREM', k.readers, lock_id)
+        -- A release has to find the entry, and not a lease of the caller that has lapsed.
+        if shared and redis.call('ZREM', k.readers, lock_id) == 1 then
             redis.call('HDEL', k.shared, lock_id)
         end
     end
@@ -203,7 +232,7 @@ local function queue_up()
         table.concat({ ARGV[3], arrived_at, waiter, waiter_ttl, secret == '' and '-' or secret, #channel, channel }, ' ')
             .. label)
     redis.call('SET', k.id, ARGV[6], 'PXAT', last_use)
-    renew_entry(k, lock_id, shared, now + waiter_ttl)
+    renew_entry(k, lock_id, unlimited, now + waiter_ttl)
     keep_queue(k, now + waiter_ttl)
     if written and written.mark == '-' then
         -- Its release has to look for waiters.
@@ -211,7 +240,7 @@ local function queue_up()
     end
 end
 
-if attempt ~= 'TRY' then
+if attempt ~= 'TRY' and not answer then
     queue_up()
     -- It is worth to try again when the first conflicting lease is over, as the others may be released before; or when
     -- the first entry in front lapses, as its waiter may be dead.
@@ -221,6 +250,11 @@ if attempt ~= 'TRY' then
 end
 
 -- include wake_ups
+
+if answer then
+    wake(k, NOBODY)
+    return answer
+end
 
 -- The last attempt of a waiter. Those behind it know from its entry when to look. A lapsed entry goes, too: when the
 -- clock steps back, it would be in their way again.

@@ -2,6 +2,9 @@
 
 local LAST_FENCE = 900000000000000
 
+-- How many waiters one release hands a key over to.
+local MAX_HAND_OVERS = 64
+
 -- Fences are kept as text of 15 digits, which sorts as the numbers do.
 local FENCE_FORMAT = '%015.0f'
 
@@ -56,16 +59,25 @@ local function write_grant(k, lease, fence, ttl)
     write_lease(k, lease)
 end
 
--- Deletes the readers that have lapsed, and answers whether others are left. A grant never passes them over: when the
--- clock steps back, as in a failover, an extension would revive a lapsed lease beside the new one.
+-- Deletes the readers that have lapsed. A grant never passes them over: when the clock steps back, as in a failover, an
+-- extension would revive a lapsed lease beside the new one.
 local function delete_lapsed_readers(k)
-    if redis.call('EXISTS', k.readers) == 0 then
-        return false
-    end
     local lapsed = redis.call('ZRANGEBYSCORE', k.readers, '-inf', text(now - TOLERANCE))
     if #lapsed > 0 then
         call_in_parts('HDEL', k.shared, lapsed)
         call_in_parts('ZREM', k.readers, lapsed)
     end
-    return redis.call('EXISTS', k.readers) == 1
+end
+
+-- Whether so few shared leases are left that another is granted with so many permits, or, without a number, an exclusive
+-- one. Lapsed leases count until they are in the way: then they are deleted.
+local function make_room(k, permits)
+    local read_until = last_score(k.readers, permits)
+    if read_until > now - TOLERANCE then
+        return false
+    end
+    if read_until > 0 then
+        delete_lapsed_readers(k)
+    end
+    return true
 end

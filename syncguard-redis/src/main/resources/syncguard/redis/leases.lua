@@ -30,7 +30,7 @@
 -- By the clock, a fence is at least a hundred times its milliseconds, or LAST_BY_CLOCK, in the year 2226.
 --
 -- Numbers and scores are doubles, exact up to 2^53. Redis writes a number that is passed to a command with 17 digits,
--- tostring() with 14.
+-- tostring() with 14. A text costs less, so the frequent commands get '0'.
 
 -- include clock
 
@@ -69,9 +69,10 @@ local function is_live(lease)
     return lease.expires_at > now - TOLERANCE
 end
 
--- The last score in the set; 0 if the set is empty.
-local function last_score(set)
-    return tonumber(redis.call('ZREVRANGE', set, 0, 0, 'WITHSCORES')[2]) or 0
+-- The last score in the set, or the nth from the end; 0 if the set has fewer.
+local function last_score(set, n)
+    local rank = n and n - 1 or '0'
+    return tonumber(redis.call('ZREVRANGE', set, rank, rank, 'WITHSCORES')[2]) or 0
 end
 
 -- The exclusive lease, which may have lapsed; nil if there is none. Its text may be known already.
@@ -99,9 +100,12 @@ local function reader_of(k, lock_id, expires_at)
 end
 
 -- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with whether it was
--- shared. The exclusive lease may be known already.
+-- shared. The exclusive lease may be known already: false if there is none.
 local function find_lease(k, lock_id, written)
-    local lease = written or exclusive_lease(k)
+    local lease = written
+    if written == nil then
+        lease = exclusive_lease(k)
+    end
     if not lease or lease.lock_id ~= lock_id then
         local expires_at = redis.call('ZSCORE', k.readers, lock_id)
         if not expires_at then

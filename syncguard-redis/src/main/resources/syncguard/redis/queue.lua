@@ -1,6 +1,6 @@
 -- The entries of a queue. Needs leases.lua.
 
--- The expiry of a reader's entry stands this much later in the set.
+-- The expiry of a reader's entry without permits stands this much later in the set. All others conflict with everybody.
 local READERS = 4000000000000000
 
 -- A live entry must have all three parts: Redis evicts or loses keys one by one, and a dead waiter's entry stays in the
@@ -10,24 +10,26 @@ local function is_live_entry(entry)
 end
 
 -- The score of an expiry; and what a score stands for.
-local function score_of(shared, expires_at)
-    return text(shared and expires_at + READERS or expires_at)
+local function score_of(unlimited, expires_at)
+    return text(unlimited and expires_at + READERS or expires_at)
 end
 
 local function read_score(score)
     local number = tonumber(score) or 0
-    local shared = number >= READERS
-    return shared, shared and number - READERS or number
+    local unlimited = number >= READERS
+    return unlimited, unlimited and number - READERS or number
 end
 
--- Parses the text of an entry: mode, arrival time, number of the waiter, waiter ttl, secret (or '-'), the channel of its
--- process, and its label.
+-- Parses the text of an entry: mode and number of permits, arrival time, number of the waiter, waiter ttl, secret (or
+-- '-'), the channel of its process, and its label.
 local function parse_waiter(value)
-    local mode, arrived_at, waiter, waiter_ttl, secret, length, rest =
-        string.match(value or '', '^(%u+) (%d+) (%d+) (%d+) (%S+) (%d+) (.*)$')
+    local mode, permits, arrived_at, waiter, waiter_ttl, secret, length, rest =
+        string.match(value or '', '^(%u+)(%d*) (%d+) (%d+) (%d+) (%S+) (%d+) (.*)$')
+    local shared = mode == 'SHARED'
     return {
-        mode = mode, shared = mode == 'SHARED', arrived_at = arrived_at, waiter = waiter, waiter_ttl = waiter_ttl,
-        secret = secret, channel = mode and string.sub(rest, 1, length), label = mode and string.sub(rest, length + 1)
+        mode = mode, shared = shared, permits = tonumber(permits), unlimited = shared and permits == '',
+        arrived_at = arrived_at, waiter = waiter, waiter_ttl = waiter_ttl, secret = secret,
+        channel = mode and string.sub(rest, 1, length), label = mode and string.sub(rest, length + 1)
     }
 end
 
@@ -40,7 +42,7 @@ local function entry_of(k, lock_id, known_arrival)
     end
     local entry = parse_waiter(redis.call('HGET', k.waiters, lock_id))
     entry.lock_id, entry.arrival = lock_id, arrival
-    entry.shared, entry.expires_at = read_score(score)
+    entry.unlimited, entry.expires_at = read_score(score)
     return entry
 end
 

@@ -1,6 +1,6 @@
 -- Ends the lease with this lock id, and hands the key over or wakes waiters; or deletes the queue entry with this lock
 -- id. Answers 'released', 'left', or why there is nothing to end: 'expired' or 'not_found'; or, if the key was handed
--- over to a waiter of the caller's process, 'released' with number of the waiter, fence, start and expiry.
+-- over to waiters of the caller's process, 'released' with number of the waiter, fence, start and expiry of each.
 --
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
@@ -16,7 +16,8 @@ end
 -- include leases
 
 local k, lock_id = lock_keys(1), ARGV[2]
-local found, reason = find_lease(k, lock_id, lease and exclusive_lease(k, lease))
+local written = lease and exclusive_lease(k, lease) or false
+local found, reason = find_lease(k, lock_id, written)
 if reason == 'expired' then
     return reason
 end
@@ -28,7 +29,7 @@ end
 
 -- The first entry in the queue, which may have lapsed, and whether there are others; nil if there is none.
 local function first_entry()
-    local first = redis.call('ZRANGE', k.queue, 0, 1, 'WITHSCORES')
+    local first = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
     return first[1] and entry_of(k, first[1], first[2]), first[3] ~= nil
 end
 
@@ -55,31 +56,55 @@ if found then
 end
 
 -- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
-if entry and not entry.shared and entry.secret ~= '-' then
+local accepts = entry and not entry.unlimited and entry.secret ~= '-'
+local answer = { 'released' }
+if accepts and not (found.shared and written and is_live(written)) then
 
 -- include grants
 
-    -- Beside a reader a writer must not enter.
-    local fence = not delete_lapsed_readers(k) and next_fence(k)
-    if fence then
+    -- A lapsed lease must not be revived beside these.
+    if found.shared and written then
+        redis.call('DEL', k.lock)
+    end
+    local count, is_full = 0, false
+    while accepts and count < MAX_HAND_OVERS do
+        is_full = not make_room(k, entry.permits)
+        local fence = not is_full and next_fence(k)
+        if not fence then
+            break
+        end
         delete_entry(k, entry.lock_id)
-        local grant = { lock_id = entry.lock_id, mark = others and '+' or '-', label = entry.label }
+        local grant = {
+            lock_id = entry.lock_id, shared = entry.shared, mark = others and '+' or '-', label = entry.label
+        }
         write_grant(k, grant, fence, entry.waiter_ttl)
         if entry.channel == ARGV[3] then
-            return { 'released', entry.waiter, grant.fence, grant.start, text(grant.expires_at) }
+            local last = #answer
+            answer[last + 1], answer[last + 2] = entry.waiter, grant.fence
+            answer[last + 3], answer[last + 4] = grant.start, text(grant.expires_at)
+        else
+            redis.pcall(
+                'PUBLISH', entry.channel, table.concat(
+                    { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
         end
-        redis.pcall(
-            'PUBLISH', entry.channel, table.concat(
-                { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
-        return 'released'
+        if not entry.shared then
+            return answer
+        end
+        count = count + 1
+        entry, others = first_live_entry()
+        accepts = entry and not entry.unlimited and entry.secret ~= '-'
+    end
+    -- Nobody behind this entry can be granted the key, nor a writer beside readers.
+    if not entry or is_full or count > 0 and not entry.shared then
+        return answer
     end
 end
 
 -- include wake_ups
 
 if found then
-    wake(k, NOBODY)
-    return 'released'
+    wake(k, NOBODY, entry.lock_id)
+    return answer
 end
 local left = leave_queue(k, lock_id)
 if not left then

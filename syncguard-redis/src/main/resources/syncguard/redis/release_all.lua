@@ -5,13 +5,13 @@
 -- include queue
 -- include wake_ups
 
--- By key: the keys of the lock, the earliest arrival that has left, and whether only readers have.
+-- By key: the keys of the lock, the earliest arrival that has left, and whether only readers without permits have.
 local changes = {}
 
 local function note_change(k, left)
-    local change = changes[k.lock] or { k = k, arrival = math.huge, shared = true }
+    local change = changes[k.lock] or { k = k, arrival = math.huge, unlimited = true }
     change.arrival = math.min(change.arrival, tonumber(left.arrival) or 0)
-    change.shared = change.shared and left.shared
+    change.unlimited = change.unlimited and left.unlimited
     changes[k.lock] = change
 end
 

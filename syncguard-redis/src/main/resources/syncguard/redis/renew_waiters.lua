@@ -16,8 +16,8 @@ for i = 3, #ARGV do
     if entry and is_live_entry(entry) then
         -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can renew.
         redis.call('PEXPIREAT', k.id, text(now + 2 * waiter_ttl + TOLERANCE))
-        renew_entry(k, lock_id, entry.shared, now + waiter_ttl)
-        renewed[lock_id] = true
+        renew_entry(k, lock_id, entry.unlimited, now + waiter_ttl)
+        renewed[lock_id] = entry
         locks[k.lock] = k
     end
 end
@@ -29,16 +29,21 @@ local looks = {}
 for _, k in pairs(locks) do
     keep_queue(k, now + waiter_ttl)
     local live = live_entries(k)
-    local written, read = first_lapse(exclusive_lease(k)), first_reader_lapse(k)
-    local first_writer, first_entry = math.huge, math.huge -- the first expiries in front
+    local written = first_lapse(exclusive_lease(k))
+    -- By the number of permits: when the first reader lapses, if there are enough of them. A writer needs one.
+    local reads = { first_reader_lapse(k) }
+    local first_limited, first_entry = math.huge, math.huge -- the first expiries in front
     for _, lock_id in ipairs(redis.call('ZRANGE', k.queue, 0, -1)) do
         local entry = live[lock_id]
-        if entry and entry.shared then
-            looks[lock_id] = math.min(written, first_writer)
+        if entry and entry.unlimited then
+            looks[lock_id] = math.min(written, first_limited)
             first_entry = math.min(first_entry, entry.expires_at)
         elseif entry then
-            looks[lock_id] = math.min(written, read, first_entry)
-            first_writer = math.min(first_writer, entry.expires_at)
+            local permits = renewed[lock_id] and renewed[lock_id].permits or 1
+            reads[permits] = reads[permits]
+                or last_score(k.readers, permits) > now - TOLERANCE and reads[1] or math.huge
+            looks[lock_id] = math.min(written, reads[permits], first_entry)
+            first_limited = math.min(first_limited, entry.expires_at)
             first_entry = math.min(first_entry, entry.expires_at)
         end
     end

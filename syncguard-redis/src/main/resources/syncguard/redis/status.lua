@@ -1,5 +1,5 @@
 -- The live leases and queue entries of a lock. Answers the time, the number of its entries, its leases as lookup.lua,
--- and as many of its first entries as the second argument says (mode, label, arrival time).
+-- and as many of its first entries as the second argument says (mode, label, arrival time, number of permits or 0).
 
 -- include leases
 -- include live_leases
@@ -14,7 +14,7 @@ local function entries()
         for _, lock_id in ipairs(some) do
             local entry = #answers < limit and entry_of(k, lock_id)
             if entry and is_live_entry(entry) then
-                table.insert(answers, { entry.shared and 'SHARED' or 'EXCLUSIVE', entry.label, entry.arrived_at })
+                table.insert(answers, { entry.mode, entry.label, entry.arrived_at, entry.permits or 0 })
             end
         end
         from = from + #some

@@ -16,41 +16,43 @@ local function first_reader_lapse(k)
     return first_expiry(k.readers, now - TOLERANCE, '+inf') + TOLERANCE
 end
 
--- The first and the last expiry of the live entries of this mode; infinite and 0 if there is none.
-local function expiries(k, shared)
-    local base = shared and READERS or 0
-    local first = first_expiry(k.waiting, base + now, shared and '+inf' or '(' .. text(READERS))
+-- The first and the last expiry of the live entries of readers without permits, or of the others; infinite and 0 if
+-- there is none.
+local function expiries(k, unlimited)
+    local base = unlimited and READERS or 0
+    local first = first_expiry(k.waiting, base + now, unlimited and '+inf' or '(' .. text(READERS))
     if first == math.huge then
         return math.huge, 0
     end
     local last = redis.call(
-        'ZREVRANGEBYSCORE', k.waiting, shared and '+inf' or '(' .. text(READERS), text(first), 'WITHSCORES', 'LIMIT', 0,
+        'ZREVRANGEBYSCORE', k.waiting, unlimited and '+inf' or '(' .. text(READERS), text(first), 'WITHSCORES', 'LIMIT', 0,
         1)[2]
     return first - base, last - base
 end
 
--- By lock id: the mode and the expiry of the live entries.
+-- By lock id: the expiry of the live entries, and whether it is a reader's without permits.
 local function live_entries(k)
     local entries = {}
     for _, base in ipairs({ 0, READERS }) do
         local last = base == READERS and '+inf' or '(' .. text(READERS)
         local live = redis.call('ZRANGEBYSCORE', k.waiting, '(' .. text(base + now), last, 'WITHSCORES')
         for i = 1, #live, 2 do
-            entries[live[i]] = { shared = base == READERS, expires_at = live[i + 1] - base }
+            entries[live[i]] = { unlimited = base == READERS, expires_at = live[i + 1] - base }
         end
     end
     return entries
 end
 
-local function renew_entry(k, lock_id, shared, expires_at)
-    redis.call('ZADD', k.waiting, score_of(shared, expires_at), lock_id)
+local function renew_entry(k, lock_id, unlimited, expires_at)
+    redis.call('ZADD', k.waiting, score_of(unlimited, expires_at), lock_id)
 end
 
 -- Sets the expiry of what a queue is made of, behind that of an entry. All of it expires together: if one part were
 -- removed earlier, a dead reader in front of writers would lose the expiry by which it is found, stay first, and keep
--- those behind it from being woken.
+-- those behind it from being woken. One that Redis has evicted and that is new has no expiry.
 local function keep_queue(k, expires_at)
-    if now + redis.call('PTTL', k.queue) < expires_at then
+    local is_later = now + redis.call('PTTL', k.queue) < expires_at
+    if is_later or redis.call('PTTL', k.waiting) < 0 or redis.call('PTTL', k.waiters) < 0 then
         local last = text(expires_at)
         redis.call('PEXPIREAT', k.queue, last)
         redis.call('PEXPIREAT', k.waiting, last)

@@ -2,17 +2,18 @@
 
 -- What wake() gets in place of an entry that has left: nobody has left but a lease; or a lease has got an earlier
 -- expiry, which has the effect of a writer that leaves from in front of all.
-local NOBODY = { arrival = math.huge, shared = true }
-local WRITER_BEFORE_ALL = { arrival = 0, shared = false }
+local NOBODY = { arrival = math.huge, unlimited = true }
+local WRITER_BEFORE_ALL = { arrival = 0, unlimited = false }
 
--- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers who are first, and
--- the first writer. Nobody behind that writer can be granted the key.
-local function wake(k, left)
+-- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers without permits who
+-- are first, and the first of the others. Nobody behind that one can be granted the key before it.
+--
+-- One lock id may be known to have a live entry.
+local function wake(k, left, live)
     -- First, so that a dead waiter is not woken in place of the live one behind it.
     delete_lapsed_entries(k)
     local exclusive = exclusive_lease(k)
     local written = exclusive and is_live(exclusive)
-    local read = last_score(k.readers) > now - TOLERANCE
     local left_at = tonumber(left.arrival) or 0
     local from, is_first = 0, true
     repeat
@@ -22,26 +23,32 @@ local function wake(k, left)
             table.insert(ids, queue[i])
         end
         local values = #ids > 0 and redis.call('HMGET', k.waiters, unpack(ids)) or {}
+        from = from + #ids
         for i, lock_id in ipairs(ids) do
             local entry = parse_waiter(values[i])
-            -- Nobody waits behind an entry of which Redis has lost a part.
-            if entry.mode then
-                local is_grantable = not written and (entry.shared or is_first and not read)
+            -- Nobody waits behind an entry of which Redis has lost a part. One without an expiry would never lapse, and
+            -- hide those behind it.
+            local hides_others = entry.mode and lock_id ~= live and (is_first or not entry.unlimited)
+            if hides_others and not redis.call('ZSCORE', k.waiting, lock_id) then
+                delete_entry(k, lock_id)
+                from = from - 1
+            elseif entry.mode then
+                local is_grantable = not written
+                    and (entry.unlimited or is_first and last_score(k.readers, entry.permits) <= now - TOLERANCE)
                 -- It knew from the entry that has left when to look, and perhaps only that entry knew of a lease with
                 -- an earlier expiry. A writer behind readers has to look, too: they may be granted the key and leave
                 -- without a wake-up.
                 local looked_behind = tonumber(queue[2 * i]) > left_at
-                    and (not left.shared or not entry.shared and is_first)
+                    and (not left.unlimited or not entry.unlimited and is_first)
                 if is_grantable or looked_behind then
                     -- By pcall: a user without the right to this channel must not make a release by others fail.
                     redis.pcall('PUBLISH', entry.channel, entry.waiter)
                 end
-                if not entry.shared then
+                if not entry.unlimited then
                     return
                 end
                 is_first = false
             end
         end
-        from = from + #ids
     until #ids == 0
 end

@@ -43,7 +43,7 @@ final class RedisAcquireRequests {
         List<String> arguments = new ArrayList<>(11);
         arguments.add(requests.retention(ttl));
         arguments.add(request.lockId());
-        arguments.add(request.mode().name());
+        arguments.add(request.mode().name() + (request.permits() == 0 ? "" : request.permits()));
         arguments.add(Long.toString(ttl + LockBackend.TOLERANCE_MILLIS));
         arguments.add(lock.label(request.owner()));
         arguments.add(request.key());

@@ -149,12 +149,15 @@ public final class RedisLockBackend implements LockBackend {
     public AcquireResult acquire(AcquireRequest request) {
         RedisRequest attempt = acquireRequests.of(request, channel, wakeUps);
         long lastFence = fences.lastFence(request.key());
-        AcquireResult result = callerRequests.run(
-                attempt, scripts.limit(request.ttl()), reply -> RedisReplyReader.readAcquire(reply, request.key()));
+        AcquireResult result = callerRequests.run(attempt, scripts.limit(request.ttl()), reply -> {
+            AcquireResult answer = RedisReplyReader.readAcquire(reply, request.key());
+            if (answer instanceof AcquireResult.Granted grant && !RedisReplyReader.isGrantedAgain(reply)) {
+                fences.granted(request.key(), grant.fence(), lastFence);
+            }
+            return answer;
+        });
         if (result instanceof AcquireResult.Queued && wakeUps != null) {
             wakeUps.start();
-        } else if (result instanceof AcquireResult.Granted grant) {
-            fences.granted(request.key(), grant.fence(), lastFence);
         }
         return result;
     }

@@ -12,8 +12,10 @@ import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.Hashes;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -45,6 +47,11 @@ final class RedisReplyReader {
                 timeOf(words[3]).minusMillis(LockBackend.TOLERANCE_MILLIS));
     }
 
+    /** Whether the lease is an earlier one of the caller: others may have got larger fences since. */
+    static boolean isGrantedAgain(RedisReply reply) {
+        return reply.text(0).endsWith(" again");
+    }
+
     /** Whether the attempt was not in vain because of an error or a counter at its end. */
     static boolean isGrantOrRefusal(RedisReply reply) {
         return reply.text(0).startsWith("granted ") || reply.text(0).equals("refused");
@@ -58,7 +65,7 @@ final class RedisReplyReader {
 
     static ReleaseResult readRelease(RedisReply reply) {
         return switch (reply.text(0)) {
-            case "released" -> reply.size() == 1 ? ReleaseResult.RELEASED : readHandOver(reply);
+            case "released" -> reply.size() == 1 ? ReleaseResult.RELEASED : readHandOvers(reply);
             case "left" -> ReleaseResult.LEFT;
             case "expired" -> ReleaseResult.EXPIRED;
             case "not_found" -> ReleaseResult.NOT_FOUND;
@@ -66,11 +73,15 @@ final class RedisReplyReader {
         };
     }
 
-    private static ReleaseResult readHandOver(RedisReply reply) {
-        return ReleaseResult.handedOver(
-                Long.parseLong(reply.text(1)),
-                new AcquireResult.Granted(
-                        new Fence(Long.parseLong(reply.text(2))), timeOf(reply, 3), timeOf(reply, 4)));
+    private static ReleaseResult readHandOvers(RedisReply reply) {
+        List<HandOver> handOvers = new ArrayList<>();
+        for (int i = 1; i < reply.size(); i += 4) {
+            handOvers.add(new HandOver(
+                    Long.parseLong(reply.text(i)),
+                    new AcquireResult.Granted(
+                            new Fence(Long.parseLong(reply.text(i + 1))), timeOf(reply, i + 2), timeOf(reply, i + 3))));
+        }
+        return new ReleaseResult(ReleaseResult.Outcome.RELEASED, handOvers);
     }
 
     static ExtendResult readExtension(RedisReply reply, int index) {
@@ -133,7 +144,10 @@ final class RedisReplyReader {
 
     private static LockStatus.Waiter readWaiter(RedisReply entry) {
         return new LockStatus.Waiter(
-                LockMode.valueOf(entry.text(0)), 0, RedisLock.owner(entry.text(1)), timeOf(entry, 2));
+                LockMode.valueOf(entry.text(0)),
+                (int) entry.number(3),
+                RedisLock.owner(entry.text(1)),
+                timeOf(entry, 2));
     }
 
     static ForcedRelease readForcedRelease(RedisReply reply, String key) {

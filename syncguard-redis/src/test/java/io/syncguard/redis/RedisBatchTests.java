@@ -95,6 +95,46 @@ class RedisBatchTests {
     }
 
     @Test
+    void requests_with_permits_of_one_batch_count_the_grants_and_releases_in_front_of_them() throws Exception {
+        List<Object> answers = sender().send(List.of(
+                        acquire("one", 'A', "SHARED2"),
+                        acquire("one", 'B', "SHARED2"),
+                        acquire("one", 'C', "SHARED2"),
+                        acquire("one", 'D', "SHARED3"),
+                        acquire("one", 'E', "SHARED3"),
+                        release("one", 'A'),
+                        acquire("one", 'F', "SHARED3"),
+                        release("one", 'B'),
+                        release("one", 'D'),
+                        acquire("one", 'G', "SHARED1"),
+                        acquire("one", 'H', "SHARED2"),
+                        acquire("one", 'I', "SHARED"),
+                        acquire("one", 'J')))
+                .get(20, TimeUnit.SECONDS);
+
+        assertThat(answers.stream().map(answer -> word(answer).split(" ")[0]))
+                .containsExactly(
+                        "granted",
+                        "granted",
+                        "refused",
+                        "granted",
+                        "refused",
+                        "released",
+                        "granted",
+                        "released",
+                        "released",
+                        "refused",
+                        "granted",
+                        "granted",
+                        "refused");
+        assertThat(IntStream.of(0, 1, 3, 6, 10, 11)
+                        .mapToObj(i -> word(answers.get(i)).split(" ")[1])
+                        .map(Long::valueOf))
+                .as("fences")
+                .containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
+    }
+
+    @Test
     void operations_for_which_nobody_waits_are_not_sent_again_with_the_text_of_the_script() throws Exception {
         RedisBatchSender sender = sender();
         Runnable thaw = redis.freeze();
@@ -379,12 +419,16 @@ class RedisBatchTests {
     }
 
     private static RedisRequest acquire(String key, char lockId) {
+        return acquire(key, lockId, "EXCLUSIVE");
+    }
+
+    private static RedisRequest acquire(String key, char lockId, String mode) {
         return new RedisRequest(
                 "acquiring " + key,
                 RedisScript.named("acquire"),
                 shard(),
                 new RedisLock(key, key, shard()).keys(id(lockId)),
-                List.of("", id(lockId), "EXCLUSIVE", "61000", "test\0", key, "TRY"));
+                List.of("", id(lockId), mode, "61000", "test\0", key, "TRY"));
     }
 
     private static RedisRequest release(String key, char lockId) {

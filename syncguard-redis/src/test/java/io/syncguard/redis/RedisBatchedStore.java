@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.LockBackendContract;
+import io.syncguard.core.PermitContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
@@ -23,6 +24,9 @@ class RedisBatchedLockBackendTests extends LockBackendContract {}
 
 @ExtendWith(RedisBatchedStore.class)
 class RedisBatchedSharedLockTests extends SharedLockContract {}
+
+@ExtendWith(RedisBatchedStore.class)
+class RedisBatchedPermitTests extends PermitContract {}
 
 @ExtendWith(RedisBatchedStore.class)
 class RedisBatchedQueueTests extends QueueContract {}

@@ -7,6 +7,7 @@ import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.ForcedReleaseContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.LockListContract;
+import io.syncguard.core.PermitContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
@@ -67,6 +68,10 @@ class RedisClusterSharedLockTests extends SharedLockContract {}
 
 @ExtendWith(RedisClusterStore.class)
 @Tag("verification")
+class RedisClusterPermitTests extends PermitContract {}
+
+@ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterQueueTests extends QueueContract {}
 
 @ExtendWith(RedisClusterStore.class)
@@ -116,6 +121,10 @@ class RedisClusterBatchedLockBackendTests extends LockBackendContract {}
 @ExtendWith(RedisClusterBatchedStore.class)
 @Tag("verification")
 class RedisClusterBatchedSharedLockTests extends SharedLockContract {}
+
+@ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
+class RedisClusterBatchedPermitTests extends PermitContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
 @Tag("verification")

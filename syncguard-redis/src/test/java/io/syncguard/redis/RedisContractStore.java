@@ -10,14 +10,21 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.DefaultRedisScript;
 
 /**
  * Keys of its own on the real server, under another prefix each time, until the tests of the class end. The backends
@@ -119,6 +126,36 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
         RedisShards spread = settings.spread();
         RedisShard shard = family.equals("id") ? spread.ofLockId(name) : spread.ofName(name);
         return shard.prefix() + family + ":" + name;
+    }
+
+    /** How often the scripts of an operation call each command. */
+    Map<String, Integer> callsOf(Runnable operation) {
+        redis.execute((RedisCallback<?>) connection -> {
+            connection.serverCommands().resetConfigStats();
+            return null;
+        });
+        operation.run();
+        Properties stats =
+                redis.execute(connection -> connection.serverCommands().info("commandstats"), false);
+        return stats.stringPropertyNames().stream()
+                .filter(each -> each.matches("cmdstat_(?!eval|info|config|ping).*"))
+                .collect(Collectors.toMap(
+                        each -> each.substring("cmdstat_".length()),
+                        each -> Integer.valueOf(stats.getProperty(each).replaceFirst("calls=(\\d+),.*", "$1"))));
+    }
+
+    /** The number of changes that the server has counted. */
+    long changes() {
+        Properties persistence =
+                redis.execute(connection -> connection.serverCommands().info("persistence"), false);
+        return Long.parseLong(persistence.getProperty("rdb_changes_since_last_save"));
+    }
+
+    /** Runs a step of Lua for each i from 1 to the count. Its keys are these, from the second on. */
+    void repeat(int count, String step, String... keys) {
+        List<String> all =
+                Stream.concat(Stream.of(key("any", "key")), Arrays.stream(keys)).toList();
+        redis.execute(new DefaultRedisScript<>("for i = 1, " + count + " do " + step + " end"), all);
     }
 
     /** Matches the beginning of the keys of all shards. */

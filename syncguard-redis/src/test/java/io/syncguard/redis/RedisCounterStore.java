@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.LockBackendContract;
+import io.syncguard.core.PermitContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.spi.FenceSource;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +35,9 @@ class RedisCounterFenceRotationTests extends FenceRotationContract {}
 @ExtendWith(RedisCounterStore.class)
 class RedisCounterDirectHandOverTests extends DirectHandOverContract {}
 
+@ExtendWith(RedisCounterStore.class)
+class RedisCounterPermitTests extends PermitContract {}
+
 @ExtendWith(RedisBatchedCounterStore.class)
 @Tag("verification")
 class RedisBatchedCounterLockBackendTests extends LockBackendContract {}
@@ -41,3 +45,7 @@ class RedisBatchedCounterLockBackendTests extends LockBackendContract {}
 @ExtendWith(RedisBatchedCounterStore.class)
 @Tag("verification")
 class RedisBatchedCounterSharedLockTests extends SharedLockContract {}
+
+@ExtendWith(RedisBatchedCounterStore.class)
+@Tag("verification")
+class RedisBatchedCounterPermitTests extends PermitContract {}

@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.LockMode;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
@@ -10,16 +11,29 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** A fence counter that begins again is reported by a process that has seen a larger fence, and by no other. */
 class RedisFencesTests {
+
+    private static final WakeUpListener IGNORES_ALL = new WakeUpListener() {
+        @Override
+        public void wake(long waiter) {}
+
+        @Override
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
+
+        @Override
+        public void wakeUpsMissed() {}
+    };
 
     private final AcquireRequest first = request("A");
     private final AcquireRequest second = request("B");
@@ -55,6 +69,30 @@ class RedisFencesTests {
         }
     }
 
+    /** The messages of the hand-overs are lost, and the waiters ask in another order. */
+    @Test
+    void leases_that_are_found_after_a_hand_over_are_no_loss() {
+        try (OwnRedis redis = new OwnRedis();
+                LockBackend elsewhere = open(redis);
+                LockBackend backend = open(redis);
+                CapturedLog log = new CapturedLog()) {
+            backend.connect(IGNORES_ALL);
+            elsewhere.acquire(first);
+            List<AcquireRequest> waiters =
+                    Stream.of(1L, 2L, 3L).map(RedisFencesTests::waiting).toList();
+            waiters.forEach(backend::acquire);
+            elsewhere.release(first.keyedLockId());
+
+            for (int i : new int[] {2, 0, 1}) {
+                assertThat(backend.acquire(waiters.get(i)))
+                        .isInstanceOfSatisfying(
+                                AcquireResult.Granted.class,
+                                grant -> assertThat(grant.fence()).isEqualTo(new Fence(i + 2)));
+            }
+            assertThat(errors(log)).isEmpty();
+        }
+    }
+
     @Test
     void answers_that_overtake_each_other_are_no_loss() {
         try (CapturedLog log = new CapturedLog()) {
@@ -78,6 +116,20 @@ class RedisFencesTests {
 
         assertThat(fences.lastFence("first")).isEqualTo(5);
         assertThat(fences.lastFence("second")).isZero();
+    }
+
+    /** Accepts a hand-over. */
+    private static AcquireRequest waiting(long waiter) {
+        return new AcquireRequest(
+                "order:42",
+                LockMode.SHARED,
+                3,
+                String.valueOf(waiter).repeat(22),
+                Duration.ofMinutes(10),
+                "test",
+                true,
+                false,
+                waiter);
     }
 
     private static List<String> errors(CapturedLog log) {

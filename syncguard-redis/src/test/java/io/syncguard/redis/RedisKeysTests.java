@@ -18,19 +18,15 @@ import io.syncguard.spi.ReleaseResult.Outcome;
 import io.syncguard.spi.StorageKeys;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
 /**
@@ -202,7 +198,10 @@ class RedisKeysTests extends ContractFixture {
     void a_pair_on_a_free_key_is_eight_commands() {
         release(held(writer()));
 
-        assertThat(callsOf(() -> release(held(writer())))).isEqualTo(8);
+        assertThat(store.callsOf(() -> release(held(writer()))).values().stream()
+                        .mapToInt(calls -> calls)
+                        .sum())
+                .isEqualTo(8);
     }
 
     /** Redis evicts or loses keys one by one. */
@@ -288,14 +287,14 @@ class RedisKeysTests extends ContractFixture {
     void a_try_that_is_refused_writes_nothing() {
         held(reader());
         queuedWriter();
-        long before = changes();
+        long before = store.changes();
 
         for (int i = 0; i < 10; i++) {
             refused(writer());
             refused(reader());
         }
 
-        assertThat(changes()).isEqualTo(before);
+        assertThat(store.changes()).isEqualTo(before);
     }
 
     @Test
@@ -377,7 +376,7 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void thousands_of_readers_that_died_are_cleared_away_by_the_next_grant() {
-        add(
+        store.repeat(
                 10_000,
                 "redis.call('ZADD', KEYS[2], 1, i) redis.call('HSET', KEYS[3], i, '1 1 ')",
                 store.key("readers", KEY),
@@ -391,7 +390,7 @@ class RedisKeysTests extends ContractFixture {
     @Test
     void thousands_of_waiters_that_died_are_cleared_away_by_a_release() {
         AcquireRequest holder = held(writer());
-        add(
+        store.repeat(
                 10_000,
                 "redis.call('ZADD', KEYS[2], i, i) redis.call('ZADD', KEYS[3], 4000000000000001, i)"
                         + " redis.call('HSET', KEYS[4], i, 'SHARED 1 1 1 - 0 ')",
@@ -441,10 +440,10 @@ class RedisKeysTests extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
-        assertThat(commandsOf(() -> queued(second))).contains("cmdstat_zrangebyscore");
+        assertThat(store.callsOf(() -> queued(second))).containsKey("zrangebyscore");
         release(holder);
 
-        assertThat(commandsOf(() -> granted(first))).isNotEmpty().doesNotContain("cmdstat_zrangebyscore");
+        assertThat(store.callsOf(() -> granted(first))).isNotEmpty().doesNotContainKey("zrangebyscore");
     }
 
     @Test
@@ -480,29 +479,6 @@ class RedisKeysTests extends ContractFixture {
         return lookup(request).expiresAt().toEpochMilli();
     }
 
-    /** How many commands the scripts of an operation call. */
-    private static int callsOf(Runnable operation) {
-        return commands(operation).entrySet().stream()
-                .filter(each -> each.getKey().toString().startsWith("cmdstat_"))
-                .filter(each -> !each.getKey().toString().matches("cmdstat_(evalsha|info|config.*)"))
-                .mapToInt(each -> Integer.parseInt(each.getValue().toString().replaceFirst("calls=(\\d+),.*", "$1")))
-                .sum();
-    }
-
-    /** All commands, including those that scripts call. */
-    private static Set<String> commandsOf(Runnable operation) {
-        return commands(operation).stringPropertyNames();
-    }
-
-    private static Properties commands(Runnable operation) {
-        store.redis().execute((RedisCallback<?>) connection -> {
-            connection.serverCommands().resetConfigStats();
-            return null;
-        });
-        operation.run();
-        return store.redis().execute(connection -> connection.serverCommands().info("commandstats"), false);
-    }
-
     /** Whether the key expires at this time, except for the time that passes between two readings of the clock. */
     private static void assertExpiresAt(String key, long millis) {
         Long expiry = store.redis().execute(EXPIRY, List.of(key));
@@ -518,18 +494,5 @@ class RedisKeysTests extends ContractFixture {
 
     private Set<String> keys() {
         return store.redis().keys(store.key("*", "*"));
-    }
-
-    private void add(int count, String what, String... keys) {
-        List<String> all = Stream.concat(Stream.of(store.key("any", "key")), Arrays.stream(keys))
-                .toList();
-        store.redis().execute(new DefaultRedisScript<>("for i = 1, " + count + " do " + what + " end"), all);
-    }
-
-    /** The number of changes that the server has counted. */
-    private static long changes() {
-        Properties persistence =
-                store.redis().execute(connection -> connection.serverCommands().info("persistence"), false);
-        return Long.parseLong(persistence.getProperty("rdb_changes_since_last_save"));
     }
 }

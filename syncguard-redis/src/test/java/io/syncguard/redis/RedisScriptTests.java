@@ -39,7 +39,8 @@ class RedisScriptTests {
     void the_numbers_of_the_scripts_are_those_of_the_library() {
         assertThat(acquire.text())
                 .containsOnlyOnce("local TOLERANCE = " + LockBackend.TOLERANCE_MILLIS + "\n")
-                .containsOnlyOnce("local LAST_FENCE = " + Fence.MAX_VALUE + "\n");
+                .containsOnlyOnce("local LAST_FENCE = " + Fence.MAX_VALUE + "\n")
+                .containsOnlyOnce("local MAX_HAND_OVERS = " + LockBackend.MAX_HAND_OVERS + "\n");
     }
 
     @Test

@@ -47,6 +47,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -298,18 +300,19 @@ class RedisServerErrorsTests {
         }
     }
 
-    @Test
-    void a_full_memory_refuses_new_waiters_and_lets_waiters_be_renewed_and_handed_the_key() {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void a_full_memory_refuses_new_waiters_and_lets_waiters_be_renewed_and_handed_the_key(int permits) {
         backend.connect(new Deaf());
         backend.acquire(request);
-        AcquireRequest waiter = waiter("W");
+        AcquireRequest waiter = waiter("W", permits);
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
         AcquireRequest reader = AcquireRequests.shared("order:44", "R".repeat(22), TTL, "test");
         backend.acquire(reader);
         List<String> before = redis.commands().keys("*");
         redis.commands().configSet("maxmemory", "1");
         try {
-            assertFails(RATE_LIMITED, () -> backend.acquire(waiter("N")));
+            assertFails(RATE_LIMITED, () -> backend.acquire(waiter("N", permits)));
             assertFails(
                     RATE_LIMITED,
                     () -> backend.acquire(AcquireRequests.shared("order:44", "S".repeat(22), TTL, "test")));
@@ -330,9 +333,17 @@ class RedisServerErrorsTests {
     }
 
     /** Accepts a hand-over. */
-    private AcquireRequest waiter(String letter) {
-        return new AcquireRequest("order:42", LockMode.EXCLUSIVE, 0, letter.repeat(22), TTL, "test", true, false, (long)
-                letter.charAt(0));
+    private static AcquireRequest waiter(String letter, int permits) {
+        return new AcquireRequest(
+                "order:42",
+                permits == 0 ? LockMode.EXCLUSIVE : LockMode.SHARED,
+                permits,
+                letter.repeat(22),
+                TTL,
+                "test",
+                true,
+                false,
+                (long) letter.charAt(0));
     }
 
     @Test

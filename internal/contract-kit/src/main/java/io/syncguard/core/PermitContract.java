@@ -185,6 +185,7 @@ public abstract class PermitContract extends ListeningFixture {
             R R     | 2 2 2       | leave 0                           |             | 1
             W       | R 2         | leave 0                           |             | 1
             W       | 2 R 2       | leave 0                           |             | 1 2
+            W       | 2 R R 2     | leave 0                           |             | 1 2 3
             R R     | 2 2 2       | leave 1                           |             |
             W       | 2 2 2       | leave 1                           |             |
             R R     | 2 2 2       | shorten 1                         |             | 0
