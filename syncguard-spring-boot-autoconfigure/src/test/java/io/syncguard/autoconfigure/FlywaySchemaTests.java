@@ -207,7 +207,7 @@ class FlywaySchemaTests {
         });
     }
 
-    /** What docs/configuration.md says of that choice. */
+    /** What docs/postgresql.md says of that choice. */
     @Test
     void whoever_leaves_out_the_script_later_has_to_ignore_its_entry() {
         onDatabase().run(first -> assertThat(first).hasNotFailed());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.Fence;
+import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -142,6 +144,21 @@ class MigrationSampleTests {
         });
     }
 
+    @Test
+    void a_partner_is_asked_by_at_most_five_at_a_time() {
+        instances.run((one, two) -> {
+            Partners partners = new Partners(one.getBean(LockTemplate.class));
+            LockManager elsewhere = two.getBean(LockManager.class);
+            LockRequest permit = LockRequest.of("partner-api", "acme").permits(5);
+            List<LockHandle> four =
+                    Stream.generate(() -> elsewhere.acquire(permit)).limit(4).toList();
+            partners.during = () -> assertThat(elsewhere.tryAcquire(permit)).isNull();
+
+            assertThat(partners.ask("acme")).isEqualTo("quote of acme");
+            four.forEach(LockHandle::release);
+        });
+    }
+
     private static boolean isTakenForOthers(LockRegistry<?> registry) throws Exception {
         FutureTask<Boolean> other = new FutureTask<>(() -> {
             Lock lock = registry.obtain("42");
@@ -164,14 +181,12 @@ class MigrationSampleTests {
         boolean on(Lock lock) throws InterruptedException;
     }
 
-    // sample: migration-shedlock-provider
     static JdbcTemplateLockProvider lockProvider(JdbcTemplate jdbc) {
         return new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
                 .withJdbcTemplate(jdbc)
                 .usingDbTime()
                 .build());
     }
-    // end
 
     // sample: migration-shedlock-both
     record BothProviders(LockProvider old, LockProvider next) implements LockProvider {
@@ -277,7 +292,6 @@ class MigrationSampleTests {
             this.registry = registry;
         }
 
-        // sample: migration-integration-use
         boolean reserve(String sku) throws InterruptedException {
             Lock lock = registry.obtain(sku);
             if (!lock.tryLock(100, TimeUnit.MILLISECONDS)) {
@@ -289,7 +303,6 @@ class MigrationSampleTests {
                 lock.unlock();
             }
         }
-        // end
 
         private boolean take(String sku) {
             reservations++;
@@ -322,7 +335,6 @@ class MigrationSampleTests {
         }
         // end
 
-        // sample: migration-redisson-both
         void chargeUnderBoth(String orderId) {
             old.lock(); // redisson.getLock("order:" + orderId)
             try {
@@ -331,11 +343,33 @@ class MigrationSampleTests {
                 old.unlock();
             }
         }
-        // end
 
         private void charge(String orderId, Fence fence) {
             assertThat(orderId).isEqualTo("42");
             fences.add(fence);
+        }
+    }
+
+    static class Partners {
+
+        private final LockTemplate locks;
+        private Runnable during = () -> {};
+
+        Partners(LockTemplate locks) {
+            this.locks = locks;
+        }
+
+        // sample: migration-redisson-permits
+        String ask(String partner) {
+            LockRequest request =
+                    LockRequest.of("partner-api", partner).permits(5).waitTime(Duration.ofSeconds(10));
+            return locks.execute(request, lock -> quote(partner));
+        }
+        // end
+
+        private String quote(String partner) {
+            during.run();
+            return "quote of " + partner;
         }
     }
 

@@ -39,7 +39,7 @@ class FenceWarningTests {
                         "The fence counter of lock 'order:42' is at 810000000000001 and ends at 900000000000000");
     }
 
-    /** The year in docs/guarantees.md. */
+    /** The year in docs/fencing.md. */
     @Test
     void fences_by_the_clock_reach_the_limit_in_2226_and_their_end_in_2255() {
         assertThat(yearOf(LIMIT)).isEqualTo(2226);
