@@ -1,5 +1,5 @@
 /*
- * The lock protocol, for Spin. docs/model.md has the overview: properties, rules, what is left out, figures.
+ * The lock protocol, for Spin. docs/internals/model.md has the overview: properties, rules, what is left out, figures.
  *
  * Each inline under "The store" is one transaction of R__syncguard_schema.sql, or one Lua script. Each step of a
  * process is one atomic step of a caller, of the store, of the network or of time; between two steps anything else may
@@ -9,7 +9,27 @@
  *
  * A caller is one lock id. When nothing is left of it, it begins again as another caller with a fresh lock id.
  *
- * -DNAME removes one rule; the names are the #ifdef and #ifndef below, and stand in docs/model.md.
+ * Steps, and where the code has them:
+ *
+ *   first_look, proved          first statements of _acquire; EXISTS in acquire.lua
+ *   attempt                     _acquire, _own_lease; acquire.lua; Acquirer.attempt
+ *   look_at, delete_lapsed      _blockers, _delete_lapsed; delete_lapsed_leases
+ *   draw, grant                 _next_fence, _grant; next_fence, write_grant
+ *   attempt_in_batch            _acquire_batch, _queue_batch; batch.lua; Batcher, AsyncBatcher
+ *   extend_judge, extend_commit _extend; extend.lua; Heartbeat, LeaseRenewer
+ *   release, hand_over          _remove, _hand_over, _hand_out; release.lua; LockReleaser, BackgroundReleaser
+ *   get_reply, lose_reply, look_at_once  the reply of a release; LockReleaser, WaiterRegistry
+ *   take_along                  _queue_and_hand_over; ReleaseSender
+ *   leave, wake_behind, wake_next  functions of these names, _wake_beside; wake_ups.lua; BackgroundReleaser.leaveQueue
+ *   renew                       _renew_waiters; renew_waiters.lua; WaiterRegistry.poll
+ *   sweep                       _sweep; expiry of keys; PostgresSweeper
+ *   forgetter                   _forget; PEXPIREAT in next_fence; PostgresCounterSweeper
+ *   hold, check_holder          Confirmation, Lease
+ *   pinned, the commit          FOR KEY SHARE; PostgresPins, GuardedLease
+ *   in_doubt, late              BackgroundReleaser.releaseInDoubt
+ *   loss of a message           NOTIFY; PUBLISH; Waiter.handOver, Waiter.wake
+ *
+ * -DNAME removes one rule; the names are the #ifdef and #ifndef below, and stand in docs/internals/model.md.
  */
 
 #ifndef N

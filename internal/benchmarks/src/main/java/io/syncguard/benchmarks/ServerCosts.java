@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * What each operation costs the server: its processor time, and on PostgreSQL the bytes of WAL. docs/scale.md derives
+ * What each operation costs the server: its processor time, and on PostgreSQL the bytes of WAL. docs/benchmarks.md derives
  * from it what a server can carry.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4), a part of the names of measurements (all). Starts a PostgreSQL

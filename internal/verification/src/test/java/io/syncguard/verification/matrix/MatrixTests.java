@@ -17,8 +17,8 @@ import org.springframework.util.FileSystemUtils;
 /**
  * Every campaign of the matrix, two at a time; in a usual build, a few faults of one server of each store. {@code syncguard.matrix.rounds} is the number of rounds of each fault,
  * {@code syncguard.matrix.plans} an expression for the names of the campaigns, {@code syncguard.matrix.tolerance} the
- * milliseconds by which times may be longer than promised, and {@code syncguard.matrix.page} the page that gets the
- * results.
+ * milliseconds by which times may be longer than promised, and {@code syncguard.results} the directory that gets
+ * the results.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class MatrixTests {
@@ -35,7 +35,7 @@ class MatrixTests {
 
     private static final Pattern FAULTS = Pattern.compile(System.getProperty("syncguard.matrix.faults", ".*"));
 
-    private static final String PAGE = System.getProperty("syncguard.matrix.page");
+    private static final String RESULTS = System.getProperty("syncguard.results");
 
     static Stream<Plan<?>> plans() {
         if (PLANS != null) {
@@ -58,8 +58,8 @@ class MatrixTests {
         long seed = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
         CampaignReport report = plan.only(FAULTS).run(rounds, seed, TOLERANCE);
         System.out.println(report);
-        if (PAGE != null) {
-            ReliabilityPage.add(report);
+        if (RESULTS != null) {
+            MatrixResults.OF_RUNS.add(report);
         }
         judgement
                 .assertThat(report.violations())
@@ -72,8 +72,8 @@ class MatrixTests {
 
     @AfterAll
     static void write() throws IOException {
-        if (PAGE != null) {
-            ReliabilityPage.write(Path.of(PAGE));
+        if (RESULTS != null) {
+            MatrixResults.OF_RUNS.write(Path.of(RESULTS));
         }
     }
 }

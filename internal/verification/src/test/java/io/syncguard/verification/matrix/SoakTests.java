@@ -16,7 +16,7 @@ import org.springframework.util.FileSystemUtils;
 
 /**
  * An hour of work under faults on each store, both at a time. {@code syncguard.soak.minutes} sets the time, and
- * {@code syncguard.matrix.page} the page that gets the results.
+ * {@code syncguard.results} the directory that gets the results.
  */
 @Tag("verification")
 @EnabledIfSystemProperty(named = "syncguard.soak.minutes", matches = "\\d+", disabledReason = "takes an hour")
@@ -48,9 +48,9 @@ class SoakTests {
     }
 
     private static synchronized void write(Soak.Report report) throws Exception {
-        String page = System.getProperty("syncguard.matrix.page");
-        if (page != null) {
-            SoakPage.write(Path.of(page), report);
+        String results = System.getProperty("syncguard.results");
+        if (results != null) {
+            SoakResults.write(Path.of(results), report);
         }
     }
 }

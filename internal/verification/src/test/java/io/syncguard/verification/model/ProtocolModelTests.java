@@ -76,7 +76,7 @@ class ProtocolModelTests {
     @ParameterizedTest
     @FieldSource("ALL_REMOVALS")
     void the_page_lists_the_rule(Removal removal) throws IOException {
-        assertThat(Files.readString(Path.of("../../docs/model.md")))
+        assertThat(Files.readString(Path.of("../../docs/internals/model.md")))
                 .contains("| `" + removal.rule() + "` | `" + removal.property() + "` |");
     }
 

@@ -11,12 +11,17 @@ import java.util.TreeMap;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The results of the campaigns in the documentation. Each plan has a file, to which its campaigns add, so that they may
- * run at different times; the page gets all that there is.
+ * The results of the campaigns. Each plan has a part, to which its campaigns add, so that they may run at different
+ * times; the text has all parts that there are.
+ *
+ * @param parts directory of the parts
  */
-final class ReliabilityPage {
+record MatrixResults(Path parts) {
 
-    private static final Path PARTS = Path.of("target", "matrix", "parts");
+    /** The parts of the runs of this module. */
+    static final MatrixResults OF_RUNS = new MatrixResults(Path.of("target", "matrix", "parts"));
+
+    private static final String FILE = "matrix.txt";
 
     /** Outcomes with a column of their own; all others are failures. */
     private static final Set<String> KNOWN =
@@ -47,47 +52,47 @@ final class ReliabilityPage {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    private ReliabilityPage() {}
-
     /** Adds a campaign to those of its plan. */
-    static void add(CampaignReport report) throws IOException {
-        Files.createDirectories(PARTS);
+    void add(CampaignReport report) throws IOException {
+        Files.createDirectories(parts);
         Path part = part(report.name());
         CampaignReport sum = Files.exists(part) ? read(part).plus(report) : report;
         JSON.writeValue(part, sum);
     }
 
-    private static Path part(String plan) {
-        return PARTS.resolve(plan + ".json");
+    private Path part(String plan) {
+        return parts.resolve(plan + ".json");
     }
 
     private static CampaignReport read(Path part) {
         return JSON.readValue(part, CampaignReport.class);
     }
 
-    /** Replaces the results in the page. */
-    static void write(Path page) throws IOException {
-        StringBuilder parts = new StringBuilder();
-        for (Plan<?> plan : Plans.ALL) {
-            Path part = part(plan.name());
-            if (Files.exists(part)) {
-                parts.append(text(read(part)));
-            }
-        }
-        replace(page, "matrix", rows() + parts);
+    /** Writes the text into a directory. */
+    void write(Path directory) throws IOException {
+        StringBuilder text =
+                new StringBuilder("The fault matrix. Written by -Pmatrix: docs/reliability.md explains it.\n");
+        List<CampaignReport> reports = reports();
+        text.append(rows(reports)).append(sum(reports));
+        reports.forEach(report -> text.append(text(report)));
+        Files.writeString(Files.createDirectories(directory).resolve(FILE), text);
+    }
+
+    private List<CampaignReport> reports() {
+        return Plans.ALL.stream()
+                .map(plan -> part(plan.name()))
+                .filter(Files::exists)
+                .map(MatrixResults::read)
+                .toList();
     }
 
     /** How often each row of the matrix was injected, in all campaigns. */
-    private static String rows() throws IOException {
+    private static String rows(List<CampaignReport> reports) {
         Map<Integer, Integer> postgres = new TreeMap<>();
         Map<Integer, Integer> redis = new TreeMap<>();
-        for (Plan<?> plan : Plans.ALL) {
-            if (Files.exists(part(plan.name()))) {
-                Map<Integer, Integer> rounds = plan.name().startsWith("postgres") ? postgres : redis;
-                read(part(plan.name()))
-                        .faults()
-                        .forEach(fault -> rounds.merge(fault.row(), fault.rounds(), Integer::sum));
-            }
+        for (CampaignReport report : reports) {
+            Map<Integer, Integer> rounds = report.name().startsWith("postgres") ? postgres : redis;
+            report.faults().forEach(fault -> rounds.merge(fault.row(), fault.rounds(), Integer::sum));
         }
         StringBuilder table =
                 new StringBuilder("\n| row | fault | rounds on PostgreSQL | on Redis |\n|---|---|---|---|\n");
@@ -96,30 +101,28 @@ final class ReliabilityPage {
         return table.toString();
     }
 
+    private static String sum(List<CampaignReport> reports) {
+        return "\nTogether: %d calls, %d requests to the store, %d violations.\n"
+                .formatted(
+                        reports.stream().mapToLong(CampaignReport::calls).sum(),
+                        reports.stream().mapToLong(CampaignReport::operations).sum(),
+                        reports.stream()
+                                .mapToLong(report -> report.violations().size())
+                                .sum());
+    }
+
     private static String cell(Integer rounds) {
         return rounds == null ? "–" : rounds.toString();
     }
 
-    /** Replaces the part between the comments with this name. */
-    static void replace(Path page, String name, String part) throws IOException {
-        String text = Files.readString(page);
-        String begin = "<!-- " + name + ": written by the harness -->\n";
-        int from = text.indexOf(begin);
-        int to = text.indexOf("<!-- end of " + name + " -->");
-        if (from < 0 || to < from) {
-            throw new IllegalStateException(page + " has no place for the results: " + begin);
-        }
-        Files.writeString(page, text.substring(0, from + begin.length()) + part + text.substring(to));
-    }
-
     private static String text(CampaignReport report) {
-        StringBuilder part = new StringBuilder("\n### `" + report.name() + "`\n\n");
+        StringBuilder part = new StringBuilder("\n" + report.name() + "\n\n");
         part.append(report.site()).append("; ").append(report.first());
         if (!report.first().equals(report.last())) {
             part.append(" to ").append(report.last());
         }
         part.append(".\n");
-        part.append("%d calls, %d requests to the store, **%d violations**"
+        part.append("%d calls, %d requests to the store, %d violations"
                 .formatted(
                         report.calls(), report.operations(), report.violations().size()));
         part.append("; effects without a guard that were committed after those of a later holder: %d.\n"

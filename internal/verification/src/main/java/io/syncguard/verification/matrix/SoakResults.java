@@ -13,30 +13,44 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** The result of a soak in the documentation: figures, and a chart of them. */
-final class SoakPage {
+/** The results of soaks: a text with the figures of each plan, and a chart of them for each. */
+final class SoakResults {
+
+    private static final String FILE = "soak.txt";
+
+    private static final String TITLE = "The soak. Written by -Psoak: docs/reliability.md explains it.\n";
 
     private static final int WIDTH = 900;
     private static final int HEIGHT = 480;
     private static final double MINUTE = 60;
     private static final double PERCENT = 100;
 
-    private SoakPage() {}
+    private SoakResults() {}
 
-    /** Replaces the figures of this plan in the page, and its chart beside the page. */
-    static void write(Path page, Soak.Report report) throws IOException {
+    /** Replaces the figures of this plan in the text, and its chart. */
+    static void write(Path directory, Soak.Report report) throws IOException {
         String name = "soak-" + report.campaign().name();
-        ReliabilityPage.replace(page, name, text(name, report));
-        Path images = Files.createDirectories(page.resolveSibling("images"));
+        Path file = Files.createDirectories(directory).resolve(FILE);
+        String before = Files.exists(file) ? Files.readString(file) : TITLE;
+        Files.writeString(file, replace(before, name, text(name, report)));
         VectorGraphicsEncoder.saveVectorGraphic(
-                chart(report), images.resolve(name + ".svg").toString(), VectorGraphicsFormat.SVG);
+                chart(report), directory.resolve(name + ".svg").toString(), VectorGraphicsFormat.SVG);
+    }
+
+    /** A part begins with its name on a line, and ends before the next one. */
+    private static String replace(String text, String name, String part) {
+        int from = text.indexOf("\n" + name + "\n");
+        if (from < 0) {
+            return text + part;
+        }
+        int to = text.indexOf("\nsoak-", from + 1);
+        return text.substring(0, from) + part + (to < 0 ? "" : text.substring(to));
     }
 
     private static String text(String name, Soak.Report report) {
         CampaignReport campaign = report.campaign();
-        StringBuilder text = new StringBuilder("\n### %s\n\n![What the processes and the server use](images/%s.svg)\n"
-                .formatted(campaign.site(), name));
-        text.append("\n%s, %d minutes, %d faults: %d calls, %d requests to the store, **%d violations**.\n"
+        StringBuilder text = new StringBuilder("\n%s\n\n%s\n".formatted(name, campaign.site()));
+        text.append("%s, %d minutes, %d faults: %d calls, %d requests to the store, %d violations.\n"
                 .formatted(
                         campaign.first(),
                         report.settings().duration().toMinutes(),
@@ -49,7 +63,7 @@ final class SoakPage {
                         report.violations().size()));
         text.append("\n| | first | second quarter, median | last quarter, median | at rest |\n|---|---|---|---|---|\n");
         report.series().forEach(series -> text.append(line(series)));
-        return text.append('\n').toString();
+        return text.toString();
     }
 
     private static String line(Series series) {
