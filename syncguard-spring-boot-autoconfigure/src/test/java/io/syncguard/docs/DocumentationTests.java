@@ -37,6 +37,7 @@ class DocumentationTests {
                     "java/io/syncguard/autoconfigure/TenantLocksTests.java",
                     "java/io/syncguard/autoconfigure/OpenInViewTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
+                    "java/io/syncguard/docs/DrainRecipeTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",

@@ -66,9 +66,22 @@ class GuideSamples {
 
     @DistributedLock(name = "price-list")
     void publishPrices(PriceList changed) {
-        write(changed); // alone: those who read have finished, and who wants to read waits
+        write(changed); // alone: all readers have finished, and new ones wait
     }
     // end
+
+    // sample: permits
+    @DistributedLock(name = "partner-api", key = "#partner", permits = "5", waitTime = "10s")
+    Quote ask(String partner) {
+        return quote(partner); // five callers at most, of all instances together
+    }
+    // end
+
+    Quote permitsTemplate(String partner) {
+        // sample: permits-template
+        return locks.execute(LockRequest.of("partner-api", partner).permits(5), lock -> quote(partner));
+        // end
+    }
 
     // sample: fallback
     @DistributedLock(name = "prices", key = "#sku", waitTime = "200ms", fallback = "storedPrice")
@@ -266,6 +279,10 @@ class GuideSamples {
         // end
     }
 
+    private static Quote quote(String partner) {
+        return new Quote(partner);
+    }
+
     private static void export() {}
 
     private static void repair() {}
@@ -359,4 +376,6 @@ class GuideSamples {
     record Receipt(String orderId) {}
 
     record PriceList() {}
+
+    record Quote(String partner) {}
 }
