@@ -130,16 +130,24 @@ class DrainRecipeTests {
             edition = 1;
         }
 
-        List<String> find(String words) throws InterruptedException {
+        List<String> find(String words) {
             CountDownLatch end = ends.poll();
             if (end != null) {
-                end.await();
+                await(end);
             }
             return List.of(words + " in edition " + edition);
         }
 
         void rebuild() {
             edition++;
+        }
+
+        private static void await(CountDownLatch end) {
+            try {
+                end.await();
+            } catch (InterruptedException ex) {
+                throw new IllegalStateException(ex);
+            }
         }
     }
 
@@ -153,7 +161,7 @@ class DrainRecipeTests {
 
         // sample: recipe-drain
         @DistributedLock(name = "search-index", permits = "20", waitTime = "10s")
-        public List<String> find(String words) throws InterruptedException {
+        public List<String> find(String words) {
             return index.find(words);
         }
 
