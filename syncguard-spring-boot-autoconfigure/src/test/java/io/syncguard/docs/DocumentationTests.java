@@ -35,15 +35,14 @@ class DocumentationTests {
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
                     "java/io/syncguard/autoconfigure/TenantLocksTests.java",
-                    "java/io/syncguard/autoconfigure/OpenInViewTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
+                    "java/io/syncguard/docs/DrainRecipeTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
                     "../../../syncguard-postgres/src/test/resources/io/syncguard/docs/rights.sql",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
-                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
-                    "../../../internal/kotlin-tests/src/test/kotlin/io/syncguard/kotlin/Orders.kt")
+                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java")
             .map(Path.of("src/test")::resolve)
             .toList();
 
