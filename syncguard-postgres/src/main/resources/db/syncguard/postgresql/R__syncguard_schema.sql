@@ -734,8 +734,8 @@ END
 $function$;
 
 -- Many attempts at once: exclusive requests, in the order of their arrival. The first request for a key without leases
--- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a live
--- exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
+-- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a
+-- live exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
 --
 -- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
 -- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
