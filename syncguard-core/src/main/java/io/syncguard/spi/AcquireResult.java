@@ -40,8 +40,8 @@ public sealed interface AcquireResult {
      *
      * @param owner its label, which may be empty
      * @param since the time of its grant, on the server's clock
-     * @param alone whether nobody else holds the key with it
+     * @param onlyHolder whether nobody else holds the key with it
      * @param lapsed whether its lease has lapsed, and a transaction that commits under it keeps the key from others
      */
-    record Holder(String owner, Instant since, boolean alone, boolean lapsed) {}
+    record Holder(String owner, Instant since, boolean onlyHolder, boolean lapsed) {}
 }
