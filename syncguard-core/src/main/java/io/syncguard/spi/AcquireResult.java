@@ -36,7 +36,7 @@ public sealed interface AcquireResult {
     record Queued(Duration nextLook, @Nullable Holder holder) implements AcquireResult {}
 
     /**
-     * Who holds a key that was not granted, for people. Of several readers, the one whose lease ends last.
+     * Who holds a key that was not granted, for people: among several readers, the one whose lease ends last.
      *
      * @param owner its label, which may be empty
      * @param since the time of its grant, on the server's clock

@@ -88,7 +88,7 @@ public final class InMemoryStore {
                 .toList());
     }
 
-    /** Deletes the leases of the key that have no holder any more, and wakes those who wait for it. */
+    /** Deletes the leases of the key that have no holder any more, and wakes its waiters. */
     public void free(String key) {
         with(key, stored -> {
             stored.free();
