@@ -72,7 +72,7 @@ final class ExpressionNameResolver {
      */
     private void look(SpelNode node, boolean onRoot) {
         if (onRoot && node instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
-            throw alone(property.getName());
+            throw bareName(property.getName());
         }
         if (onRoot && node instanceof MethodReference method && !METHODS_OF_ROOT.contains(method.getName())) {
             throw LockSetupException.invalid(
@@ -156,7 +156,7 @@ final class ExpressionNameResolver {
                 && parameters.stream().allMatch(name -> POSITION.matcher(name).matches());
     }
 
-    private LockSetupException alone(String name) {
+    private LockSetupException bareName(String name) {
         // A text of names and operators alone is probably one constant: order-import is no subtraction.
         boolean whole = text.matches("[\\w .:/-]+");
         String constant = whole ? text : name;

@@ -19,7 +19,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Refuses the work of a holder that lost its lock: records the largest fence that a resource has seen, and refuses a
  * smaller one, in the transaction of the work itself. The database may be any that Spring can reach; the locks may be
- * elsewhere. Threads may share it.
+ * elsewhere. Thread-safe.
  *
  * <pre>{@code
  * @Transactional
@@ -78,7 +78,7 @@ public final class FenceGuard {
      */
     public void check(String resource, Fence fence) {
         String name = LockLimits.resource(resource);
-        LockLimits.given("fence", fence);
+        LockLimits.requireNonNull("fence", fence);
         requireTransaction(name);
         String doing = "checking fence " + fence + " of resource '" + name + "'";
         try {

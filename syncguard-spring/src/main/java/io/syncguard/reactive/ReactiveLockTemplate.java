@@ -19,7 +19,7 @@ import reactor.util.context.ContextView;
 
 /**
  * Runs a publisher under a lock. Each subscription acquires the lock, and releases it when it completes, fails or is
- * cancelled. Threads may share it.
+ * cancelled. Thread-safe.
  *
  * <pre>{@code
  * Mono<Receipt> receipt = locks.mono("order:" + id, lock -> payments.charge(id, lock.fence()));
@@ -47,8 +47,8 @@ public final class ReactiveLockTemplate {
 
     /** A template whose subscriptions wait on these threads, and as many as the limit of those permits. */
     public ReactiveLockTemplate(LockManager manager, ReactiveThreads threads) {
-        this.manager = LockLimits.given("lock manager", manager);
-        this.threads = LockLimits.given("threads", threads);
+        this.manager = LockLimits.requireNonNull("lock manager", manager);
+        this.threads = LockLimits.requireNonNull("threads", threads);
     }
 
     /**
