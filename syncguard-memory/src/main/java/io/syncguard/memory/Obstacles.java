@@ -19,12 +19,15 @@ record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) 
         return held.isEmpty() && inFront.isEmpty();
     }
 
-    /** How long until the first of them ends: the others may be released before it, which wakes nobody. Zero if there is none. */
+    /**
+     * How long until the first of them ends, as the others may be released before without a wake-up; zero if there is
+     * none.
+     */
     Duration untilFirst(long now) {
         return Duration.ofMillis(ends(held).min().orElse(now) - now);
     }
 
-    /** How long until there is room and those in front are gone, if nobody releases or extends; zero if there are none. */
+    /** How long until there is room and nobody in front if nobody releases or extends; zero if there is none. */
     Duration untilLast(long now) {
         return Duration.ofMillis(ends(deciding()).max().orElse(now) - now);
     }
