@@ -244,8 +244,8 @@ if attempt ~= 'TRY' and not answer then
     queue_up()
     -- It is worth trying again when the first conflicting lease is over, because the others may be released before; or
     -- when the first entry in front lapses, because its waiter may be dead.
-    local next_look =
-        math.min(first_lapse(written), read_until > 0 and first_reader_lapse(k) or math.huge, first_in_front)
+    local first_reader = read_until > now - TOLERANCE and first_reader_lapse(k) or math.huge
+    local next_look = math.min(first_lapse(written), first_reader, first_in_front)
     return not_granted('queued', next_look - now)
 end
 

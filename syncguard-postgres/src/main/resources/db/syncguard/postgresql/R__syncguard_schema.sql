@@ -483,9 +483,10 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
 LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN least(
-        CASE WHEN p_leases_until_ms > p_now_ms THEN p_leases_until_ms END,
-        (SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
-         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND p_permits IS NOT NULL),
+        CASE WHEN p_leases_until_ms > p_now_ms THEN least(p_leases_until_ms, (
+            SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND p_permits IS NOT NULL
+        )) END,
         p_entry_until_ms) - p_now_ms;
 END
 $function$;
