@@ -86,7 +86,9 @@ public final class RecordedBackend implements BeanPostProcessor {
     private HistoryEvent asked(AcquireRequest acquire) {
         known.add(acquire.key(), acquire.lockId());
         HistoryEvent asked = begin(Kind.ACQUIRE, acquire.lockId())
-                .with(Lease.ofTtl(acquire.ttl().toMillis()).shared(acquire.mode() == LockMode.SHARED));
+                .with(Lease.ofTtl(acquire.ttl().toMillis())
+                        .shared(acquire.mode() == LockMode.SHARED)
+                        .permits(acquire.permits()));
         recorder.write(asked);
         return asked;
     }
@@ -115,7 +117,8 @@ public final class RecordedBackend implements BeanPostProcessor {
                             asked.lease().ttl(),
                             grant.acquiredAt().toEpochMilli(),
                             grant.expiresAt().toEpochMilli(),
-                            asked.lease().shared()));
+                            asked.lease().shared(),
+                            asked.lease().permits()));
         }
         return attempt instanceof AcquireResult.Queued queued
                 ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())
