@@ -24,7 +24,7 @@ import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Names to Spring the methods that run under locks, and their interceptor. Its order puts the lock outside of a
+ * The advisor for methods that run under locks, with their interceptor. Its order puts the lock outside of a
  * transaction of the same method.
  */
 public final class DistributedLockAdvisor

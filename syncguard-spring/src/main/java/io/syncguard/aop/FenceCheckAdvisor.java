@@ -14,7 +14,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.Ordered;
 
 /**
- * Names to Spring the locked methods with a fenced resource, and the interceptor that checks their fences. It comes
+ * The advisor for locked methods with a fenced resource, with the interceptor that checks their fences. It comes
  * after all other advisors, so that the check is inside of the transaction.
  */
 public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton {

@@ -13,7 +13,7 @@ import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Names to Spring the methods that only leaders run, and their interceptor. Its order puts the check of the leadership
+ * The advisor for methods that only leaders run, with their interceptor. Its order puts the check of the leadership
  * outside of locks and transactions of the same method.
  */
 public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton, AutoCloseable {

@@ -43,7 +43,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>An error of the application's own, such as a transaction in which a statement failed before, is thrown as Spring
  * throws it, and as no error of the lock.
  *
- * <p>What it throws is no {@code TransactionException}: Spring would not roll back.
+ * <p>It throws no {@code TransactionException}, because Spring would not roll back after one.
  */
 final class GuardedTransaction implements TransactionSynchronization {
 

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batcher<Q, A> implements AutoCloseable {
 
-    /** Longer than most statements, short against the patience of people. */
+    /** After this time a request that was sent alone no longer keeps a batch waiting. */
     static final long PATIENCE_MILLIS = 5;
 
     private static final long PATIENCE_NANOS =
@@ -295,7 +295,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Lets statements go that wait for those that were sent alone. */
+    /** Stops counting lone requests that are older than the patience, so that queued ones depart. */
     private void giveUpPatience() {
         looksAt = Time.NEVER;
         long now = time.nanoTime();
