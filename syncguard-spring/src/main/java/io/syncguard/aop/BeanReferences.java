@@ -24,7 +24,7 @@ final class BeanReferences {
     }
 
     /**
-     * Checks them now, or when all beans exist.
+     * Checks the names now, or once all beans exist.
      *
      * @param where the annotation and its attribute
      */
