@@ -33,7 +33,7 @@ final class HoldingRecorder {
 
         private final LongTaskTimer.Sample sample;
 
-        /** All guarded by this. */
+        /** Guarded by this object, like {@link #atEnd}. */
         private boolean ended;
 
         private @Nullable Runnable atEnd;

@@ -107,7 +107,7 @@ final class MeterGroup {
         ended(event);
     }
 
-    /** A meter for an error is made with the first one: made in advance, they would be thousands. */
+    /** Creates the meter for an error with its first occurrence. Created in advance, there would be thousands. */
     void failed(LockEvent event, LockOperation operation, LockErrorCode code) {
         String error = code.name().toLowerCase(Locale.ROOT);
         switch (operation) {

@@ -30,7 +30,7 @@ final class ShieldedObservation {
         return observation;
     }
 
-    /** An observation that a predicate has left out must not hide the current one. */
+    /** An observation that a predicate has disabled must not hide the current one. */
     Observation.Scope openScope() {
         try {
             return observation.isNoop() ? Observation.Scope.NOOP : observation.openScope();
