@@ -17,10 +17,10 @@ import java.util.stream.Stream;
 
 /**
  * What a server is to the other backends: the leases, queues and fence counters of all keys, and a clock. Each
- * operation is one step under one lock, and sees one time. Threads may share it, and so may several backends,
- * each of which is a process.
+ * operation is one step under one lock, and sees one time. Thread-safe. Several backends may share it: each of
+ * them is a process.
  *
- * <p>Its public methods are for tests: they read and change it past its backends, as an operator or a fault would.
+ * <p>Its public methods are for tests: they bypass the backends, as an operator or a fault would.
  */
 public final class InMemoryStore {
 
@@ -88,7 +88,7 @@ public final class InMemoryStore {
                 .toList());
     }
 
-    /** Deletes the leases of the key that have no holder any more, and wakes those who wait for it. */
+    /** Deletes the leases of the key that have no holder any more, and wakes its waiters. */
     public void free(String key) {
         with(key, stored -> {
             stored.free();
@@ -202,7 +202,7 @@ public final class InMemoryStore {
         return fences;
     }
 
-    /** Leases that lapsed have ended before this grant, although their keys had no operation since. */
+    /** Reports the ends of lapsed leases before the grant: their keys may have had no operation since. */
     void granted(StoredLease lease) {
         keys().flatMap(stored -> stored.leases().all().stream())
                 .filter(other -> other.expiresAt() <= now)

@@ -29,7 +29,7 @@ record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) 
         return Duration.ofMillis(ends().max().orElse(now) - now);
     }
 
-    /** Of several holders, the one whose lease ends last. */
+    /** The holder, or the one of several whose lease ends last. */
     AcquireResult.@Nullable Holder holder() {
         return held.isEmpty() ? null : held.get(held.size() - 1).holder(held.size() == 1);
     }

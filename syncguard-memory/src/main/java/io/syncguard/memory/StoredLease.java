@@ -55,7 +55,7 @@ final class StoredLease {
         expiresAt = end;
     }
 
-    /** Its waiter finds it now: until now, nobody held it. */
+    /** The waiter has found this grant, which nobody held before. */
     void found(long now, Duration ttl) {
         acquiredAt = now;
         expiresAt = now + ttl.toMillis();
@@ -92,9 +92,9 @@ final class StoredLease {
                 new Fence(fence), Instant.ofEpochMilli(acquiredAt), Instant.ofEpochMilli(expiresAt));
     }
 
-    /** @param alone whether nobody else holds the key with it */
-    AcquireResult.Holder holder(boolean alone) {
-        return new AcquireResult.Holder(request.owner(), Instant.ofEpochMilli(acquiredAt), alone, false);
+    /** @param onlyHolder whether nobody else holds the key with it */
+    AcquireResult.Holder holder(boolean onlyHolder) {
+        return new AcquireResult.Holder(request.owner(), Instant.ofEpochMilli(acquiredAt), onlyHolder, false);
     }
 
     RawLockInfo info() {

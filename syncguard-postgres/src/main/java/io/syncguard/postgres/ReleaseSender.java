@@ -69,7 +69,7 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
 
     /** Whether it gets a queue entry unless it is granted. */
     private static boolean isQueueing(AcquireRequest request) {
-        return request.waiter() != null && !request.queued();
+        return request.waiterNumber() != null && !request.queued();
     }
 
     @Override

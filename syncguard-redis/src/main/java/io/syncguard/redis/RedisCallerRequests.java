@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** Sends the acquire requests and releases of callers, under load many in one script. Threads share it. */
+/** Sends the acquire requests and releases of callers, under load many in one script. Thread-safe. */
 final class RedisCallerRequests {
 
     /** The driver sends the requests of few callers on one connection without waiting, which is as fast. */

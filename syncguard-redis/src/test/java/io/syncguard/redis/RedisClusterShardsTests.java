@@ -130,8 +130,9 @@ class RedisClusterShardsTests extends ContractFixture {
         assertThat(nextLooks).hasSize(LOCKS).allSatisfy(nextLook -> assertLeft(nextLook, TTL.plus(TOLERANCE)));
         eventually()
                 .untilAsserted(() -> assertThat(woken)
-                        .containsExactlyInAnyOrderElementsOf(
-                                waiters.stream().map(AcquireRequest::waiter).toList()));
+                        .containsExactlyInAnyOrderElementsOf(waiters.stream()
+                                .map(AcquireRequest::waiterNumber)
+                                .toList()));
     }
 
     @Test

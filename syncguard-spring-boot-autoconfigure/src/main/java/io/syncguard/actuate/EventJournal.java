@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remembers the last events of this process, and counts what became of its locks. It keeps {@value #CAPACITY} events
- * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Threads may share it,
- * and none waits for another.
+ * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Thread-safe, and
+ * no thread waits for another.
  */
 public final class EventJournal implements LockListener, LeaderListener {
 

@@ -181,7 +181,7 @@ class SyncGuardEndpointTests {
         assertRefused(() -> endpoint.locks(null, "order:ann@example.com", null, null, null), "use the hash that");
         assertRefused(() -> endpoint.locks(null, "free", null, null, null), "use the hash that");
         assertRefused(() -> endpoint.lock("order:ann@example.com", null), "use the hash that");
-        assertRefused(() -> endpoint.lock(Hashes.shown("order:ann@example.com"), null), "use the hash that");
+        assertRefused(() -> endpoint.lock(Hashes.abbreviated("order:ann@example.com"), null), "use the hash that");
         assertThat(web.locks(ANN, "order:a", null, null, null, null).getStatus())
                 .isEqualTo(400);
         assertThat(web.locks(ANN, null, null, "order:a", null, null).getStatus())
@@ -206,7 +206,7 @@ class SyncGuardEndpointTests {
 
         assertThat(random)
                 .hasSize(24)
-                .isNotEqualTo(Hashes.shown("order:1"))
+                .isNotEqualTo(Hashes.abbreviated("order:1"))
                 .isNotEqualTo(onlyKey(endpoint(Show.NEVER)));
         assertThat(onlyKey(endpoint(Show.NEVER, secret)))
                 .isEqualTo(onlyKey(endpoint(Show.NEVER, secret)))

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The grants since the last reset, in their order, and which of them overlapped. Threads may share it. */
+/** The grants since the last reset, in their order, and which of them overlapped. Thread-safe. */
 final class LockHistory implements GrantListener {
 
     /** Guarded by the monitor. */

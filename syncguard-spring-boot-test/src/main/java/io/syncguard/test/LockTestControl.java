@@ -28,8 +28,7 @@ import org.springframework.beans.factory.ObjectProvider;
 
 /**
  * Controls the locks in memory of one application context: lets another process hold a lock, ends leases, refuses and
- * fails acquire requests, and answers who holds what. A bean in tests with {@code @AutoConfigureTestLocks}. Threads may
- * share it.
+ * fails acquire requests, and answers who holds what. A bean in tests with {@code @AutoConfigureTestLocks}. Thread-safe.
  *
  * <p>With two backends there are two of them, and the one of the second backend has its name as a qualifier:
  * {@code @Qualifier("redis") LockTestControl}.

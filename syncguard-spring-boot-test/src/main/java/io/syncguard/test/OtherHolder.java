@@ -4,7 +4,7 @@ import io.syncguard.spi.LockBackend;
 
 /**
  * Another process that holds a lock, as {@link LockTestControl#holdElsewhere} has made it. Callers of the application
- * wait for the key or are refused until it is released. Threads may share it.
+ * wait for the key or are refused until it is released. Thread-safe.
  */
 public final class OtherHolder implements AutoCloseable {
 

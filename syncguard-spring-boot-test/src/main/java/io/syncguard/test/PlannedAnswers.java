@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What a test wants the next acquire requests to be answered. Each plan is for one request. Threads may share it. */
+/** What a test wants the next acquire requests to be answered. Each plan is for one request. Thread-safe. */
 final class PlannedAnswers implements Function<AcquireRequest, @Nullable AcquireResult> {
 
     private final Predicate<String> isElection;

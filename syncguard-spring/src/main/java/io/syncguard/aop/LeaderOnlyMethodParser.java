@@ -13,7 +13,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Parses {@link LeaderOnly} annotations, and checks that their elections are known. Threads may share it.
+ * Parses {@link LeaderOnly} annotations, and checks that their elections are known. Thread-safe.
  */
 final class LeaderOnlyMethodParser {
 

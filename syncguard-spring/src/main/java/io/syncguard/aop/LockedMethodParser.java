@@ -25,7 +25,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Parses {@link DistributedLock} annotations. Threads may share it.
+ * Parses {@link DistributedLock} annotations. Thread-safe.
  */
 final class LockedMethodParser {
 

@@ -25,7 +25,7 @@ import org.springframework.scheduling.annotation.Schedules;
 
 /**
  * Names at the start the scheduled methods that each instance runs although they are locked, and those whose key is
- * still taken at their next run. Threads may share it.
+ * still taken at their next run. Thread-safe.
  */
 final class ScheduledMethodHint {
 

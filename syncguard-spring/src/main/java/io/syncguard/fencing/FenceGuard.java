@@ -19,7 +19,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Refuses the writes of a holder that lost its lock. Records the largest fence that a resource has seen, and refuses a
  * smaller one, in the transaction of the writes. Any database works that Spring can reach; the locks may be in another
- * store. Threads may share it.
+ * store. Thread-safe.
  *
  * <pre>{@code
  * @Transactional
@@ -79,7 +79,7 @@ public final class FenceGuard {
      */
     public void check(String resource, Fence fence) {
         String name = LockLimits.resource(resource);
-        LockLimits.given("fence", fence);
+        LockLimits.requireNonNull("fence", fence);
         requireTransaction(name);
         String doing = "checking fence " + fence + " of resource '" + name + "'";
         try {

@@ -34,7 +34,7 @@ import org.springframework.util.ReflectionUtils;
  * method and composed annotations; then, for public methods, at the class.
  *
  * <p>The proxy creator asks the pointcut about every method of every bean. So a mistake in an annotation fails the
- * start of the application. Threads may share it.
+ * start of the application. Thread-safe.
  *
  * @param <A> the annotation
  * @param <M> the type of a parsed annotation

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a method, and ends its lock or term when the result is there: at once, or when the returned future is done.
- * Threads may share it.
+ * Thread-safe.
  */
 public final class BodyRunner implements AutoCloseable {
 

@@ -16,7 +16,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Refuses annotated methods that Spring calls on the object itself, before it calls them: no proxy is there yet, or any
- * more. An annotation of the class is about its other methods. Threads may share it.
+ * more. An annotation of the class is about its other methods. Thread-safe.
  */
 public final class LifecycleMethodCheck implements MergedBeanDefinitionPostProcessor {
 

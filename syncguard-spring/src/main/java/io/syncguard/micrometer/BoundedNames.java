@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The names of locks for tags. After the first {@value #MAX_NAMES}, all others are {@value #OTHER}, so that names made
- * from data by mistake cannot fill a registry. Threads may share it.
+ * from data by mistake cannot fill a registry. Thread-safe.
  */
 final class BoundedNames {
 

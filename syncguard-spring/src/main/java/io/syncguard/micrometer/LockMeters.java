@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * Counts and times what happens to locks, under {@code syncguard.lock.*}. Threads may share it.
+ * Counts and times what happens to locks, under {@code syncguard.lock.*}. Thread-safe.
  *
  * <p>Every meter has the tags {@code name} (of the annotation or request), {@code mode} and
  * {@code backend}. The first 500 names have separate meters. All further names share {@code other}.

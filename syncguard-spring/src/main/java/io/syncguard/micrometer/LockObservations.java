@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the observations of {@link LockObservationDocumentation}, for traces. Threads may share it.
+ * Makes the observations of {@link LockObservationDocumentation}, for traces. Thread-safe.
  *
  * <p>It makes none while the registry has no handlers. An exception of a handler or of the convention is logged, and
  * does not affect the lock.

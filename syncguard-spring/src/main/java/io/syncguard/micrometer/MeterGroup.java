@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The meters with the same tags. Threads may share it.
+ * The meters with the same tags. Thread-safe.
  *
  * <p>All meters of one name have the same tags, because Prometheus requires that. Where a meter has a tag for its
  * outcome, it has one for the error, too.

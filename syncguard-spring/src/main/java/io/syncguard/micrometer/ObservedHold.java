@@ -10,7 +10,7 @@ import io.syncguard.core.LockObservation;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The observation of a lock that is held. It stops when the lock and its last body have ended. Threads may share it.
+ * The observation of a lock that is held. It stops when the lock and its last body have ended. Thread-safe.
  */
 final class ObservedHold implements HeldObservation {
 

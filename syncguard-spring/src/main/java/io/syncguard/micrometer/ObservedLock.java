@@ -5,7 +5,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.spi.Hashes;
 import org.jspecify.annotations.Nullable;
 
-/** The lock that the observations of one acquisition, or of one lease, have in common. Threads may share it. */
+/** The lock that the observations of one acquisition, or of one lease, have in common. Thread-safe. */
 final class ObservedLock {
 
     private final String name;
@@ -43,7 +43,7 @@ final class ObservedLock {
     String keyHash() {
         String known = keyHash;
         if (known == null) {
-            known = Hashes.shown(request.key());
+            known = Hashes.abbreviated(request.key());
             keyHash = known;
         }
         return known;

@@ -19,7 +19,7 @@ import reactor.util.context.ContextView;
 
 /**
  * Runs a publisher under a lock. Each subscription acquires the lock, and releases it when it completes, fails or is
- * cancelled. Threads may share it.
+ * cancelled. Thread-safe.
  *
  * <pre>{@code
  * Mono<Receipt> receipt = locks.mono("order:" + id, lock -> payments.charge(id, lock.fence()));
@@ -48,8 +48,8 @@ public final class ReactiveLockTemplate {
 
     /** Creates a template whose subscriptions wait on these threads, up to their limit. */
     public ReactiveLockTemplate(LockManager manager, ReactiveThreads threads) {
-        this.manager = LockLimits.given("lock manager", manager);
-        this.threads = LockLimits.given("threads", threads);
+        this.manager = LockLimits.requireNonNull("lock manager", manager);
+        this.threads = LockLimits.requireNonNull("threads", threads);
     }
 
     /**

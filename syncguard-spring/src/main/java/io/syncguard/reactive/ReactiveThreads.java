@@ -12,7 +12,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * The threads that call the manager for subscribers, and how many subscriptions may wait for a lock at a time. The
- * templates of an application share one instance. Threads may share it.
+ * templates of an application share one instance. Thread-safe.
  *
  * <p>The limit counts only subscriptions that hold no other lock. A holder that waits for its next lock is never
  * refused, because the subscriptions that wait for its first lock need it to continue.
@@ -39,8 +39,8 @@ public final class ReactiveThreads {
      *     with {@link LockErrorCode#RATE_LIMITED}
      */
     public ReactiveThreads(Executor acquisitions, Executor releases, int maxWaiting) {
-        this.acquisitions = LockLimits.given("executor of acquisitions", acquisitions);
-        this.releases = LockLimits.given("executor of releases", releases);
+        this.acquisitions = LockLimits.requireNonNull("executor of acquisitions", acquisitions);
+        this.releases = LockLimits.requireNonNull("executor of releases", releases);
         this.maxWaiting = maxWaiting;
     }
 

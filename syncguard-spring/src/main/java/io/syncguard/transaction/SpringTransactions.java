@@ -16,7 +16,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The transactions that Spring binds to threads, for one engine. Threads may share it. */
+/** The transactions that Spring binds to threads, for one engine. Thread-safe. */
 public final class SpringTransactions implements TransactionBoundary {
 
     private static final Log log = LogFactory.getLog(SpringTransactions.class);

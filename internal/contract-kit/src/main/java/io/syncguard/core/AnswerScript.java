@@ -151,7 +151,7 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private String wait(String caller, AcquireRequest request) {
-        callers.put(request.waiter(), caller);
+        callers.put(request.waiterNumber(), caller);
         String answer = attempt(caller, request);
         if (answer.startsWith("queued")) {
             queued.add(caller);
@@ -181,7 +181,7 @@ final class AnswerScript implements AutoCloseable {
         ReleaseResult answer = words.length == 2
                 ? process(words[0]).release(id)
                 : process(words[0]).releaseAfter(id, millis(words[3]));
-        answer.handOvers().forEach(handOver -> engine.handOver(handOver.waiter(), handOver.grant()));
+        answer.handOvers().forEach(handOver -> engine.handOver(handOver.waiterNumber(), handOver.grant()));
         return answer;
     }
 
@@ -239,7 +239,9 @@ final class AnswerScript implements AutoCloseable {
         if (holder == null) {
             return "";
         }
-        return holder.alone() ? ", held by " + holder.owner() + " since " + since(holder.since()) : ", held by several";
+        return holder.onlyHolder()
+                ? ", held by " + holder.owner() + " since " + since(holder.since())
+                : ", held by several";
     }
 
     private static String named(ReleaseResult outcome) {

@@ -154,7 +154,7 @@ public abstract class ContractFixture {
                 request.owner(),
                 true,
                 request.queued(),
-                request.waiter());
+                request.waiterNumber());
     }
 
     /** The last attempt of a caller who has waited. */
@@ -227,8 +227,8 @@ public abstract class ContractFixture {
     /** Delivers the hand-over of the answer, if the store has sent no message, as the engine of the process does. */
     protected final Outcome delivered(LockBackend process, ReleaseResult answer) {
         answer.handOvers()
-                .forEach(handOver ->
-                        Objects.requireNonNull(engines.get(process)).handOver(handOver.waiter(), handOver.grant()));
+                .forEach(handOver -> Objects.requireNonNull(engines.get(process))
+                        .handOver(handOver.waiterNumber(), handOver.grant()));
         return answer.outcome();
     }
 

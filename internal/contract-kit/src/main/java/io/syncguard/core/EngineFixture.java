@@ -137,7 +137,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         elsewhere
                 .release(request.keyedLockId())
                 .handOvers()
-                .forEach(handOver -> backend.engine.handOver(handOver.waiter(), handOver.grant()));
+                .forEach(handOver -> backend.engine.handOver(handOver.waiterNumber(), handOver.grant()));
     }
 
     /** Lets a release of this process reach the store. Its answer is lost. */

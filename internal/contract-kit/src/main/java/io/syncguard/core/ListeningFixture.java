@@ -33,7 +33,7 @@ public abstract class ListeningFixture extends ContractFixture {
         queued(process, waiter);
         eventually().until(process::isConnected);
         release(holder);
-        eventually().until(() -> listener.woken.remove(waiter.waiter()));
+        eventually().until(() -> listener.woken.remove(waiter.waiterNumber()));
         leave(waiter);
     }
 }

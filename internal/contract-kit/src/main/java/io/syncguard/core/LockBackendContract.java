@@ -293,8 +293,8 @@ public abstract class LockBackendContract {
 
             assertThat(info)
                     .isEqualTo(new LockInfo(
-                            Hashes.shown(KEY),
-                            Hashes.shown(request.lockId()),
+                            Hashes.abbreviated(KEY),
+                            Hashes.abbreviated(request.lockId()),
                             LockMode.EXCLUSIVE,
                             grant.acquiredAt(),
                             grant.expiresAt(),

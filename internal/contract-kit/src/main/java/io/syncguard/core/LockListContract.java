@@ -259,8 +259,8 @@ public abstract class LockListContract extends ContractFixture {
 
     private static LockInfo info(AcquireRequest request, AcquireResult.Granted grant, Instant expiresAt) {
         return new LockInfo(
-                Hashes.shown(request.key()),
-                Hashes.shown(request.lockId()),
+                Hashes.abbreviated(request.key()),
+                Hashes.abbreviated(request.lockId()),
                 request.mode(),
                 grant.acquiredAt(),
                 expiresAt,

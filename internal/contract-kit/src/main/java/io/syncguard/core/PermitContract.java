@@ -214,9 +214,9 @@ public abstract class PermitContract extends ListeningFixture {
         ReleaseResult answer = backend().release(holder.keyedLockId());
 
         assertThat(answer.handOvers())
-                .extracting(HandOver::waiter)
+                .extracting(HandOver::waiterNumber)
                 .containsExactlyElementsOf(waiters.stream()
-                        .map(AcquireRequest::waiter)
+                        .map(AcquireRequest::waiterNumber)
                         .limit(LockBackend.MAX_HAND_OVERS)
                         .toList());
         assertThat(answer.handOvers())
@@ -495,7 +495,7 @@ public abstract class PermitContract extends ListeningFixture {
     }
 
     private static List<Long> numbers(Collection<AcquireRequest> waiters) {
-        return waiters.stream().map(AcquireRequest::waiter).toList();
+        return waiters.stream().map(AcquireRequest::waiterNumber).toList();
     }
 
     private void assertWokenHere(AcquireRequest... waiters) {
@@ -603,7 +603,7 @@ public abstract class PermitContract extends ListeningFixture {
         private List<Long> waiterNumbers(Set<Integer> numbers) {
             return numbers.stream()
                     .map(waiters::get)
-                    .map(AcquireRequest::waiter)
+                    .map(AcquireRequest::waiterNumber)
                     .map(Objects::requireNonNull)
                     .toList();
         }

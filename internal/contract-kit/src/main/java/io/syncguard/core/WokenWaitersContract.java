@@ -451,6 +451,6 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     private static List<Long> numbers(AcquireRequest... waiters) {
-        return List.of(waiters).stream().map(AcquireRequest::waiter).toList();
+        return List.of(waiters).stream().map(AcquireRequest::waiterNumber).toList();
     }
 }

@@ -46,7 +46,8 @@ final class HandOverRecorder {
 
     /** The hand-overs in the answer to a release. The engine receives them afterwards. */
     void record(List<HandOver> handOvers, Duration firstLease) {
-        handOvers.forEach(handOver -> recorder.write(handedOver(handOver.waiter(), handOver.grant(), firstLease)));
+        handOvers.forEach(
+                handOver -> recorder.write(handedOver(handOver.waiterNumber(), handOver.grant(), firstLease)));
     }
 
     /** A listener that records each hand-over before the engine receives it. */

@@ -93,8 +93,8 @@ public final class RecordedBackend implements BeanPostProcessor {
 
     private Object acquire(LockBackend backend, Method method, AcquireRequest acquire) throws Throwable {
         HistoryEvent asked = asked(acquire);
-        if (acquire.waiter() != null) {
-            handOvers.remember(acquire.waiter(), asked, acquire.handOver());
+        if (acquire.waiterNumber() != null) {
+            handOvers.remember(acquire.waiterNumber(), asked, acquire.handOver());
         }
         try {
             AcquireResult attempt = (AcquireResult) call(backend, method, acquire);
