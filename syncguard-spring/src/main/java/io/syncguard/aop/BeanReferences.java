@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 
-/** Checks that the beans of expressions exist. It makes none of them. Thread-safe. */
+/** Checks that the beans of expressions exist. It creates none of them. Thread-safe. */
 final class BeanReferences {
 
     private final ListableBeanFactory beans;

@@ -24,8 +24,8 @@ import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProc
 import org.springframework.scheduling.annotation.Schedules;
 
 /**
- * Names at the start the scheduled methods that each instance runs although they are locked, and those whose key is
- * still taken at their next run. Thread-safe.
+ * Warns at the start of locked scheduled methods that each instance runs, and of those whose key is still taken at
+ * their next run. Thread-safe.
  */
 final class ScheduledMethodHint {
 

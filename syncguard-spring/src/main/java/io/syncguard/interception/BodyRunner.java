@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a method, and ends its lock or term when the result is there: at once, or when the returned future is done.
+ * Runs a method, and ends its lock or term when its result is complete: at once, or when the returned future is done.
  * Thread-safe.
  */
 public final class BodyRunner implements AutoCloseable {

@@ -15,8 +15,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Refuses annotated methods that Spring calls on the object itself, before it calls them: no proxy is there yet, or any
- * more. An annotation of the class is about its other methods. Thread-safe.
+ * Refuses annotated methods that Spring calls on the object itself, when there is no proxy yet or any more. Checks
+ * before Spring calls them. An annotation of the class applies only to its other methods. Thread-safe.
  */
 public final class LifecycleMethodCheck implements MergedBeanDefinitionPostProcessor {
 

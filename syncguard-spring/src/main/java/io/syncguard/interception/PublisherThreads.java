@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * The threads for the locks of publishers, whose subscribers must not block. Acquisitions and releases have separate
- * ones: a release never stands behind those that wait for it. Thread-safe.
+ * The threads that acquire and release the locks of publishers, whose subscribers must not block. Acquisitions and
+ * releases have separate threads, so a release never queues behind acquisitions that wait for it. Thread-safe.
  *
  * <p>No task runs on the calling thread. If no thread can be created, an acquisition fails with that {@link Error}. A
  * release needs no new thread, because one is created before the first acquisition.

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes the observations of {@link LockObservationDocumentation}, for traces. Thread-safe.
  *
- * <p>It makes none while the registry has no handlers. An exception of a handler or of the convention is logged, and
+ * <p>It creates none while the registry has no handlers. An exception of a handler or of the convention is logged, and
  * does not affect the lock.
  */
 public final class LockObservations implements LockObserver {

@@ -5,7 +5,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.spi.Hashes;
 import org.jspecify.annotations.Nullable;
 
-/** The lock that the observations of one acquisition, or of one lease, have in common. Thread-safe. */
+/** The lock that the observations of one acquisition or of one lease share. Thread-safe. */
 final class ObservedLock {
 
     private final String name;

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** An observation whose handlers and convention cannot harm a lock: what they throw is logged. Thread-safe. */
+/** An observation whose handlers and convention cannot harm a lock: their exceptions are logged. Thread-safe. */
 final class ShieldedObservation {
 
     private static final Log log = LogFactory.getLog(ShieldedObservation.class);
