@@ -84,7 +84,7 @@ public abstract class QueueContract extends ContractFixture {
         List<ReleaseResult> outcomes = backend()
                 .releaseAll(List.of(
                         waiting.keyedLockId(),
-                        nobodys(),
+                        newKeyedLockId(),
                         lapsed.keyedLockId(),
                         writer.keyedLockId(),
                         reader.keyedLockId()));
@@ -263,7 +263,7 @@ public abstract class QueueContract extends ContractFixture {
         release(holder);
     }
 
-    /** When the server's clock steps back, it would be in the way of others again. */
+    /** Otherwise the entry would block others again if the server's clock stepped back. */
     @Test
     void a_last_try_also_gives_up_a_queue_entry_that_lapsed() {
         AcquireRequest holder = held(writer());
@@ -397,7 +397,7 @@ public abstract class QueueContract extends ContractFixture {
         queued(elsewhere(), waiter);
         List<KeyedLockId> ids =
                 new ArrayList<>(leases.stream().map(AcquireRequest::keyedLockId).toList());
-        ids.add(nobodys());
+        ids.add(newKeyedLockId());
 
         assertThat(backend().releaseTogether(ids))
                 .containsExactly(

@@ -16,7 +16,7 @@ public interface StoppedStore extends AutoCloseable {
     /** Where the fences of the store come from. */
     FenceSource fences();
 
-    /** A backend on this store, as another process would have it. */
+    /** Creates a backend on this store, like that of another process. */
     LockBackend newBackend();
 
     /** Moves the clock by this time, to the millisecond. Everything that ends meanwhile lapses. */
