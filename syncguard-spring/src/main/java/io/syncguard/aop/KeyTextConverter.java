@@ -21,7 +21,9 @@ final class KeyTextConverter implements TypeConverter {
         return unfit;
     }
 
-    /** Otherwise SpEL would convert some values to text without a call of {@link #convertValue}. */
+    /**
+     * Accepts every conversion to text, because SpEL would otherwise convert some values without {@link #convertValue}.
+     */
     @Override
     public boolean canConvert(@Nullable TypeDescriptor source, TypeDescriptor target) {
         return target.getType() == String.class || CONVERTER.canConvert(source, target);

@@ -77,7 +77,7 @@ record LockedMethod(
                     "key",
                     key,
                     "",
-                    "has " + requests.size() + " values for this call, but syncguard.aop.max-keys is "
+                    "gives " + requests.size() + " keys for this call, but syncguard.aop.max-keys is "
                             + maxKeys.getAsInt() + ". Lock fewer at once, or one key that stands for all of them"));
         }
         return requests;

@@ -145,7 +145,7 @@ final class FenceErrors {
                 "the server refused the user. Check its password, and its rights to select, insert and update in the"
                         + " table of the fences";
             case SCHEMA_MISSING ->
-                "the table of the fences is not there. Start the application again, which creates it unless"
+                "the table of the fences does not exist. Start the application again, which creates it unless"
                         + " syncguard.fencing.schema-management is none, or run"
                         + " the script of the database under syncguard/fences; see also syncguard.fencing.table";
             case INVALID_ARGUMENT ->

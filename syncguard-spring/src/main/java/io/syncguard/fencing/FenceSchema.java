@@ -47,7 +47,7 @@ public final class FenceSchema {
         return FenceDatabase.ofProduct(product).location();
     }
 
-    /** As {@link #initialize(Supplier)}, with the rights of the guard's own user. */
+    /** Like {@link #initialize(Supplier)}, with the rights of the guard's own user. */
     public void initialize() {
         initialize(List::of);
     }
@@ -129,7 +129,7 @@ public final class FenceSchema {
                 .replaceFirst(";$", "");
         return new LockSetupException(
                 FenceErrors.codeOf(error),
-                "The table of the fences, '" + table.name() + "', is not there, or the user may not create or use it: "
+                "The table of the fences, '" + table.name() + "', does not exist, or the user may not create or use it: "
                         + firstLine(error),
                 List.of(
                         "Have an administrator grant the user SELECT, INSERT and UPDATE on it, and run: " + statement,

@@ -39,7 +39,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /**
-     * What happens when the body's future is done.
+     * The actions when the body's future is done.
      *
      * @param check throws if the result must not be returned
      * @param end ends the lock; receives the failure of a future that a loss has cancelled

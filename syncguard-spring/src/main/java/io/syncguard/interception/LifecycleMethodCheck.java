@@ -15,8 +15,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Refuses annotated methods that Spring calls on the object itself, when there is no proxy yet or any more. Checks
- * before Spring calls them. An annotation of the class applies only to its other methods. Thread-safe.
+ * Refuses annotated methods that Spring calls on the object itself, without a proxy, when it creates or destroys the
+ * bean. The check comes before these calls. An annotation of the class applies only to its other methods. Thread-safe.
  */
 public final class LifecycleMethodCheck implements MergedBeanDefinitionPostProcessor {
 

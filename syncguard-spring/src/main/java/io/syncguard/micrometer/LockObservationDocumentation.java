@@ -114,7 +114,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
         }
     }
 
-    /** What happens to a lock that is held. */
+    /** The events of a lock that is held. */
     public enum Events implements Observation.Event {
 
         /** The lock was lost. Its bodies may still run. */

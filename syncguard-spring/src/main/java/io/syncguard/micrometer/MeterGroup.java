@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The meters with the same tags. Thread-safe.
  *
- * <p>All meters of one name have the same tags, because Prometheus requires that. Where a meter has a tag for its
- * outcome, it has one for the error, too.
+ * <p>All meters of one name have the same tags, because Prometheus requires that. A meter with a tag for its outcome
+ * also has one for the error.
  */
 final class MeterGroup {
 

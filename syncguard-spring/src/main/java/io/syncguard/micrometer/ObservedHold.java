@@ -31,7 +31,7 @@ final class ObservedHold implements HeldObservation {
 
     @Override
     public Body body() {
-        // After the end of the lock a body fails at once, and there is nothing to observe.
+        // After the end of the lock, a body fails at once, so there is nothing to observe.
         if (users.getAndUpdate(number -> number == 0 ? 0 : number + 1) == 0) {
             return Body.NONE;
         }

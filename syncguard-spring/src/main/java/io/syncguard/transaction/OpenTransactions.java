@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 
 /**
- * The open transactions of a thread whose managers call {@link TransactionListener}. Spring shows only the innermost
- * one to synchronizations, and none of a manager without synchronizations.
+ * The open transactions of a thread whose managers call {@link TransactionListener}. Spring shows synchronizations only
+ * the innermost transaction, and no transaction of a manager without synchronizations.
  */
 final class OpenTransactions {
 

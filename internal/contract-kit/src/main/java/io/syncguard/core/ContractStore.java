@@ -22,7 +22,7 @@ public interface ContractStore extends ContractStoreProvider {
     /** Sets the counter as if this number of fences had been drawn for the key. */
     void drawnUpTo(String key, long fence);
 
-    /** Where the fences of the store come from. */
+    /** The source of the fences. */
     FenceSource fences();
 
     /** The clock of the store. */

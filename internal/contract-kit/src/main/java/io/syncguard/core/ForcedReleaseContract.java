@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What every backend guarantees for a release by force. */
+/** The guarantees of every backend for a release by force. */
 public abstract class ForcedReleaseContract extends ContractFixture {
 
     @Test

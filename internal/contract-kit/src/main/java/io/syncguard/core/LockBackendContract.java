@@ -44,8 +44,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What every backend guarantees, whatever its store. A {@link ContractStoreProvider} provides the store, empty for each
- * test.
+ * The guarantees of every backend, independent of its store. A {@link ContractStoreProvider} provides the store, empty
+ * for each test.
  */
 public abstract class LockBackendContract {
 

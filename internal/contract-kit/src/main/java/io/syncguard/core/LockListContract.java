@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What operators see of every backend. */
+/** The lists and states that every backend shows to operators. */
 public abstract class LockListContract extends ContractFixture {
 
     @Test

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every backend guarantees for requests with permits. A lock with permits is a shared lock that at most n may
+ * The guarantees of every backend for requests with permits. A lock with permits is a shared lock that at most n may
  * hold.
  *
  * <p>In the tables, {@code W} is a writer, {@code R} a reader without a limit, and a number is a request with this

@@ -17,7 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What every backend guarantees for the queue of a key: one for both modes and all processes, in the order of arrival.
+ * The guarantees of every backend for the queue of a key. There is one queue for both modes and all processes, in the
+ * order of arrival.
  */
 public abstract class QueueContract extends ContractFixture {
 

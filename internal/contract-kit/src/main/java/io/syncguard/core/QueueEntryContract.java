@@ -9,8 +9,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every backend guarantees for a queue entry: how long it lives, and when its waiter or a refused caller may look
- * again.
+ * The guarantees of every backend for a queue entry: how long it lives, and when its waiter or a refused caller may
+ * look again.
  */
 public abstract class QueueEntryContract extends ContractFixture {
 

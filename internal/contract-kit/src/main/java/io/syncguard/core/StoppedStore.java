@@ -13,7 +13,7 @@ public interface StoppedStore extends AutoCloseable {
     /** The ttl of a queue entry in this store. */
     Duration WAITER_TTL = Duration.ofMinutes(1);
 
-    /** Where the fences of the store come from. */
+    /** The source of the fences. */
     FenceSource fences();
 
     /** Creates a backend on this store, like that of another process. */

@@ -10,8 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Which waiters every backend wakes after a change: those that can be granted the key because of it, in all processes,
- * and no others.
+ * The waiters that every backend wakes after a change: those that can be granted the key because of it, in all
+ * processes, and no others.
  */
 public abstract class WokenWaitersContract extends ListeningFixture {
 
