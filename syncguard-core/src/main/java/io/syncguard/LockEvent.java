@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the bounded name of the request, fit for a tag of a meter
  * @param key the key; not bounded, so never a tag of a meter
  * @param mode whether the lease excludes others of the key
+ * @param permits with how many shared leases of the key it is granted at most; 0 for no limit
  * @param backend the name of the backend, such as {@code postgres}
  * @param fence the number of the grant; {@code null} while there is none
  * @param reason why it was refused or lost, or failed because it was lost; {@code null} otherwise
@@ -20,6 +21,7 @@ public record LockEvent(
         String name,
         String key,
         LockMode mode,
+        int permits,
         String backend,
         @Nullable Fence fence,
         @Nullable LockReason reason,

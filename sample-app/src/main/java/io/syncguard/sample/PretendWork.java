@@ -17,6 +17,11 @@ final class PretendWork {
     /** The time of a printer for one price label. Long enough for readers to arrive while a price list is rewritten. */
     private static final Duration LABEL = Duration.ofMillis(500);
 
+    /** The response time of a partner. Long enough to see which requests run and which wait. */
+    private static final Duration QUOTE = Duration.ofMillis(1500);
+
+    private static final int PRICE_IN_CENTS = 990;
+
     private PretendWork() {}
 
     static void chargePayment() throws InterruptedException {
@@ -25,6 +30,11 @@ final class PretendWork {
 
     static void printLabel() throws InterruptedException {
         Thread.sleep(LABEL.toMillis());
+    }
+
+    static int askPartner() throws InterruptedException {
+        Thread.sleep(QUOTE.toMillis());
+        return PRICE_IN_CENTS;
     }
 
     static void computeReport(Duration length) throws InterruptedException {

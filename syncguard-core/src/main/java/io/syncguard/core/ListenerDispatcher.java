@@ -184,7 +184,16 @@ final class ListenerDispatcher implements AutoCloseable {
     /** @param grant the number of the grant; 0 while there is none */
     LockEvent event(
             LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed, long grant) {
-        return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed, grant);
+        return new LockEvent(
+                request.name(),
+                request.key(),
+                request.mode(),
+                request.permits(),
+                backend,
+                fence,
+                reason,
+                elapsed,
+                grant);
     }
 
     void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {

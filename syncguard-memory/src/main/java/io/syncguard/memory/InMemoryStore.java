@@ -1,5 +1,6 @@
 package io.syncguard.memory;
 
+import io.syncguard.Fence;
 import io.syncguard.LockLimits;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.FenceSource;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -82,18 +84,22 @@ public final class InMemoryStore {
      * @return the lock ids of the leases
      */
     public List<String> revoke(String key) {
-        return call(() -> leasesOf(key).stream()
-                .filter(lease -> !lease.isReserved())
-                .map(this::revoked)
-                .toList());
+        return revoke(key, lease -> true);
+    }
+
+    /** Does the same for the lease with this fence alone, such as one of several permits. */
+    public List<String> revoke(String key, Fence fence) {
+        return revoke(key, lease -> lease.has(fence));
     }
 
     /** Deletes the leases of the key that have no holder any more, and wakes its waiters. */
     public void free(String key) {
-        with(key, stored -> {
-            stored.free();
-            return stored;
-        });
+        free(key, lease -> true);
+    }
+
+    /** Does the same for the lease with this fence alone. */
+    public void free(String key, Fence fence) {
+        free(key, lease -> lease.has(fence));
     }
 
     /** Deletes the queue entry with this lock id and wakes its waiter. */
@@ -214,6 +220,20 @@ public final class InMemoryStore {
         if (lease.end()) {
             listener.ended(lease.info());
         }
+    }
+
+    private List<String> revoke(String key, Predicate<StoredLease> chosen) {
+        return call(() -> leasesOf(key).stream()
+                .filter(lease -> !lease.isReserved() && chosen.test(lease))
+                .map(this::revoked)
+                .toList());
+    }
+
+    private void free(String key, Predicate<StoredLease> chosen) {
+        with(key, stored -> {
+            stored.free(chosen);
+            return stored;
+        });
     }
 
     private String revoked(StoredLease lease) {

@@ -150,9 +150,9 @@ final class StoredKey {
         return new ForcedRelease(key, released, 0, fence);
     }
 
-    /** Deletes the leases without a holder. */
-    void free() {
-        leases.all().stream().filter(StoredLease::isReserved).forEach(this::remove);
+    /** Deletes these leases, if they have no holder. */
+    void free(Predicate<StoredLease> chosen) {
+        leases.all().stream().filter(StoredLease::isReserved).filter(chosen).forEach(this::remove);
         wake(waiter -> false);
     }
 

@@ -42,6 +42,10 @@ final class StoredLease {
         return freeAt() > now;
     }
 
+    boolean has(Fence other) {
+        return fence == other.value();
+    }
+
     /** When the key is free of it: one tolerance after its end. */
     long freeAt() {
         return expiresAt + LockBackend.TOLERANCE_MILLIS;

@@ -299,7 +299,6 @@ class OpenInViewTests {
             find().amount++;
         }
 
-        // sample: open-in-view-refresh
         @DistributedLock("stock")
         @Transactional
         public void refreshAndAdd() {
@@ -307,7 +306,6 @@ class OpenInViewTests {
             entities.refresh(article); // reads it again, under the lock
             article.amount++;
         }
-        // end
 
         Article find() {
             return entities.find(Article.class, "apple");

@@ -4,14 +4,11 @@ import io.micrometer.common.KeyValues;
 import io.micrometer.observation.ObservationPredicate;
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
-import io.syncguard.LockAdmin;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
-import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
-import io.syncguard.LockStatus;
 import io.syncguard.LockTemplate;
 import io.syncguard.TryResult;
 import io.syncguard.leader.LeaderElectedEvent;
@@ -21,22 +18,14 @@ import io.syncguard.leader.LeaderRegistration;
 import io.syncguard.leader.LeaderRevokedEvent;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
-import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.scheduling.ScheduledLock;
 import java.io.IOException;
-import java.lang.annotation.ElementType;
-import java.lang.annotation.Retention;
-import java.lang.annotation.RetentionPolicy;
-import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
-import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -54,26 +43,33 @@ class GuideSamples {
     // sample: collection
     @DistributedLock(name = "account", key = "{#from, #to}")
     void transfer(String from, String to, long cents) {
-        // both accounts are locked, in an order that is the same for everybody
+        // both accounts are locked
     }
     // end
 
     // sample: shared
     @DistributedLock(name = "price-list", mode = LockMode.SHARED)
     PriceList readPrices() {
-        return prices(); // together with everybody else who reads
+        return prices(); // together with other readers
     }
 
     @DistributedLock(name = "price-list")
     void publishPrices(PriceList changed) {
-        write(changed); // alone: those who read have finished, and who wants to read waits
+        write(changed); // alone: all readers have finished, and new ones wait
+    }
+    // end
+
+    // sample: permits
+    @DistributedLock(name = "partner-api", key = "#partner", permits = "5", waitTime = "10s")
+    Quote ask(String partner) {
+        return quote(partner); // at most five callers, over all instances
     }
     // end
 
     // sample: fallback
     @DistributedLock(name = "prices", key = "#sku", waitTime = "200ms", fallback = "storedPrice")
     long currentPrice(String sku) {
-        return askSupplier(sku); // one caller at a time asks the supplier
+        return askSupplier(sku);
     }
 
     long storedPrice(String sku, LockNotAcquiredException refusal) {
@@ -89,34 +85,10 @@ class GuideSamples {
     }
     // end
 
-    // sample: future
-    @DistributedLock(name = "import", key = "#file")
-    CompletableFuture<Integer> importFile(String file) {
-        return CompletableFuture.supplyAsync(() -> parse(file)); // locked until this is done
-    }
-    // end
-
     // sample: reactive
     @DistributedLock(name = "import", key = "#file")
     Mono<Long> importLines(String file) {
         return lines(file).doOnNext(GuideSamples::store).count(); // locked until this ends
-    }
-    // end
-
-    Mono<Receipt> reactiveTemplate(ReactiveLockTemplate locks, String orderId) {
-        // sample: reactive-template
-        return locks.mono("order:" + orderId, lock -> chargeLater(orderId, lock.fence()));
-        // end
-    }
-
-    // sample: composed
-    @Target(ElementType.METHOD)
-    @Retention(RetentionPolicy.RUNTIME)
-    @DistributedLock(name = "order", waitTime = "0s")
-    @interface OnePerOrder {
-
-        @AliasFor(annotation = DistributedLock.class)
-        String key();
     }
     // end
 
@@ -150,41 +122,14 @@ class GuideSamples {
     }
     // end
 
-    // sample: leader-operations
-    void maintenance(LeaderElection election) {
-        election.member("settlement").pause(); // hands over, and does not come back
-        repair();
-        election.member("settlement").resume();
-    }
-    // end
-
-    // sample: two-backends
-    @DistributedLock(name = "invoice", key = "#orderId")
-    void invoice(String orderId) {
-        // in the first that syncguard.backend names: the primary one
-    }
-
-    @DistributedLock(name = "preview", key = "#orderId", lockManager = "redis")
-    void preview(String orderId) {
-        // in Redis
-    }
-    // end
-
     private final LockTemplate locks;
     private final LockManager manager;
-    private final LockAdmin admin;
     private final ExecutorService executor;
     private final BlockingQueue<String> orders;
 
-    GuideSamples(
-            LockTemplate locks,
-            LockManager manager,
-            LockAdmin admin,
-            ExecutorService executor,
-            BlockingQueue<String> orders) {
+    GuideSamples(LockTemplate locks, LockManager manager, ExecutorService executor, BlockingQueue<String> orders) {
         this.locks = locks;
         this.manager = manager;
-        this.admin = admin;
         this.executor = executor;
         this.orders = orders;
     }
@@ -235,40 +180,9 @@ class GuideSamples {
         // end
     }
 
-    String handOver() {
-        // sample: hand-over
-        LockHandle lock = manager.acquire(
-                LockRequest.of("export").ttl(Duration.ofMinutes(5)).noHeartbeat());
-        return lock.lockId(); // to the other process, by a way that keeps secrets
-        // end
+    private static Quote quote(String partner) {
+        return new Quote(partner);
     }
-
-    void releaseThoseThatHang() {
-        // sample: force-release
-        for (LockStatus lock :
-                admin.list(LockQuery.all().startingWith("report:")).locks()) {
-            boolean hangs = lock.holders().stream()
-                    .anyMatch(holder ->
-                            Duration.between(holder.acquiredAt(), lock.at()).toHours() >= 3);
-            if (hangs) {
-                admin.forceRelease(lock.key(), "held for three hours");
-            }
-        }
-        // end
-    }
-
-    void takeOver(String lockId) {
-        // sample: take-over
-        if (manager.extend(lockId, Duration.ofMinutes(5)).isPresent()) {
-            export();
-            manager.release(lockId);
-        }
-        // end
-    }
-
-    private static void export() {}
-
-    private static void repair() {}
 
     private static void log(String line) {}
 
@@ -295,10 +209,6 @@ class GuideSamples {
 
     private static Receipt charge(String orderId) {
         return new Receipt(orderId);
-    }
-
-    private static Mono<Receipt> chargeLater(String orderId, Fence fence) {
-        return Mono.just(new Receipt(orderId));
     }
 
     private static Flux<String> lines(String file) {
@@ -345,18 +255,9 @@ class GuideSamples {
     }
     // end
 
-    static class Previews {
-
-        final LockTemplate locks;
-
-        // sample: qualifier
-        Previews(@Qualifier("redis") LockTemplate locks) {
-            this.locks = locks;
-        }
-        // end
-    }
-
     record Receipt(String orderId) {}
 
     record PriceList() {}
+
+    record Quote(String partner) {}
 }

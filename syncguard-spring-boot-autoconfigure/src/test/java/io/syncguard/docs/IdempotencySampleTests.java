@@ -46,7 +46,7 @@ import org.springframework.web.client.RestClientResponseException;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 
-/** The samples of "Retry and idempotency" in docs/guide.md, compiled and run against PostgreSQL. */
+/** The samples of docs/web.md, compiled and run against PostgreSQL, with a client that repeats its requests. */
 @Timeout(60)
 class IdempotencySampleTests {
 
@@ -180,7 +180,6 @@ class IdempotencySampleTests {
         }
     }
 
-    // sample: idempotent-service
     static class Payments {
 
         private final JdbcTemplate jdbc;
@@ -191,6 +190,7 @@ class IdempotencySampleTests {
             this.provider = provider;
         }
 
+        // sample: idempotent-service
         @DistributedLock(name = "payment", key = "#customer + ':' + #idempotencyKey")
         @Transactional
         public Payment pay(long customer, String idempotencyKey, long cents) {
@@ -211,8 +211,8 @@ class IdempotencySampleTests {
                     .stream()
                     .findFirst();
         }
+        // end
     }
-    // end
 
     // sample: idempotent-controller
     @RestController
@@ -230,7 +230,7 @@ class IdempotencySampleTests {
     }
     // end
 
-    // sample: retrying-client
+    /** Repeats what the answer allows, after the time that it names, and not for ever. */
     record PaymentClient(RestClient rest, Consumer<Duration> pause) {
 
         Payment pay(String idempotencyKey, long cents) {
@@ -253,5 +253,4 @@ class IdempotencySampleTests {
             }
         }
     }
-    // end
 }

@@ -184,7 +184,6 @@ class PaymentRecipeTests {
         }
     }
 
-    // sample: recipe-payment
     static class Checkout {
 
         private final Ledger ledger;
@@ -195,6 +194,7 @@ class PaymentRecipeTests {
             this.provider = provider;
         }
 
+        // sample: recipe-payment
         @DistributedLock(name = "payment", key = "#customer + ':' + #id", commitGuard = CommitGuard.REQUIRED)
         public Payment pay(long customer, String id, long cents) {
             Payment payment = ledger.begin(customer, id, cents); // committed before the provider is called
@@ -204,6 +204,7 @@ class PaymentRecipeTests {
             provider.charge(payment);
             return ledger.charged(payment);
         }
+        // end
     }
 
     static class Ledger {
@@ -252,7 +253,6 @@ class PaymentRecipeTests {
                     .toBodilessEntity();
         }
     }
-    // end
 
     static class LedgerElsewhere {
 
@@ -262,7 +262,6 @@ class PaymentRecipeTests {
             this.jdbc = jdbc;
         }
 
-        // sample: recipe-payment-elsewhere
         @Transactional
         @DistributedLock(
                 name = "payment",
@@ -275,6 +274,5 @@ class PaymentRecipeTests {
                     payment.id());
             return new Payment(payment.customer(), payment.id(), payment.cents(), true);
         }
-        // end
     }
 }

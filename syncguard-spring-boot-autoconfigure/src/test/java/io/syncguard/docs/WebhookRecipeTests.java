@@ -154,7 +154,6 @@ class WebhookRecipeTests {
         }
     }
 
-    // sample: recipe-webhook
     record OrderEvent(String id, String orderId, String state, long version) {}
 
     @RestController
@@ -176,6 +175,7 @@ class WebhookRecipeTests {
             this.warehouse = warehouse;
         }
 
+        // sample: recipe-webhook
         @DistributedLock(name = "order", key = "#event.orderId") // the order, not the event
         @Transactional
         public void receive(OrderEvent event) {
@@ -198,6 +198,6 @@ class WebhookRecipeTests {
                     """, event.orderId(), event.state(), event.version());
             return rows == 1;
         }
+        // end
     }
-    // end
 }

@@ -1,5 +1,6 @@
 package io.syncguard.test;
 
+import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockLimits;
@@ -18,6 +19,7 @@ import io.syncguard.spi.LockBackend;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Queue;
@@ -106,6 +108,26 @@ public final class LockTestControl {
     }
 
     /**
+     * Like {@link #holdElsewhere(LockRequest)}, with several leases, like an instance that holds some permits. After
+     * {@code holdElsewhere(LockRequest.of("partner", "42").permits(5), 4)}, one of five permits is left.
+     *
+     * @return one holder for each lease
+     * @throws IllegalStateException if there is no room for all of them. Then none is held
+     */
+    public List<OtherHolder> holdElsewhere(LockRequest request, int leases) {
+        List<OtherHolder> holders = new ArrayList<>();
+        try {
+            while (holders.size() < leases) {
+                holders.add(holdElsewhere(request));
+            }
+            return holders;
+        } catch (IllegalStateException ex) {
+            holders.forEach(OtherHolder::release);
+            throw ex;
+        }
+    }
+
+    /**
      * Ends all leases of the key. When this returns, their holders have detected the loss as they would at their next
      * heartbeat: their bodies are interrupted, listeners are called, and each body ends with {@code LockLostException}.
      * Then the waiters for the key continue.
@@ -118,6 +140,23 @@ public final class LockTestControl {
             throw new IllegalStateException("Nobody holds lock '" + key + "'. " + LockDescriptions.held(locks()));
         }
         end(status.key());
+    }
+
+    /**
+     * Like {@link #endLease(String)}, for one lease of a key that several hold, such as one of five permits. The lease
+     * may also be held elsewhere.
+     *
+     * @param fence the fence of a handle, or of one of the {@linkplain LockStatus#holders holders} of {@link #status}
+     * @throws IllegalStateException if nobody holds the key with this fence
+     */
+    public void endLease(String key, Fence fence) {
+        LockStatus status = status(key);
+        if (status.holders().stream().noneMatch(holder -> holder.fence().equals(fence))) {
+            throw new IllegalStateException("Nobody holds lock '" + status.key() + "' with the fence " + fence
+                    + ". It is " + LockDescriptions.of(status));
+        }
+        inform(store.revoke(status.key(), fence));
+        store.free(status.key(), fence);
     }
 
     /**
@@ -188,11 +227,15 @@ public final class LockTestControl {
      * does.
      */
     private void end(String key) {
-        for (String lockId : store.revoke(key)) {
+        inform(store.revoke(key));
+        store.free(key);
+    }
+
+    private void inform(List<String> lockIds) {
+        for (String lockId : lockIds) {
             managers.stream(ObjectProvider.UNFILTERED)
                     .forEach(manager -> manager.extend(lockId, LockLimits.MAX_DURATION));
         }
-        store.free(key);
     }
 
     private boolean isElection(String key) {

@@ -8,6 +8,7 @@ import io.syncguard.interception.BodyRunner;
 import io.syncguard.interception.PublisherThreads;
 import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
@@ -79,6 +80,11 @@ public final class DistributedLockAdvisor
     /** The lock names of all methods that were parsed so far, which are those of the beans that exist. */
     public Set<String> lockNames() {
         return Set.copyOf(parser.names());
+    }
+
+    /** The numbers of permits of these methods, by lock name. Names without permits are left out. */
+    public Map<String, Set<Integer>> permits() {
+        return Map.copyOf(parser.permits());
     }
 
     /** The threads on which subscriptions acquire and release their locks. */

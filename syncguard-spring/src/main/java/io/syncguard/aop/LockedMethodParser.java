@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -38,6 +39,7 @@ final class LockedMethodParser {
     private final Supplier<CallLimits> limits;
     private final BeanReferences references;
     private final Set<String> names = ConcurrentHashMap.newKeySet();
+    private final Map<String, Set<Integer>> permits = new ConcurrentHashMap<>();
 
     /**
      * @param template for annotations that name no manager
@@ -64,6 +66,11 @@ final class LockedMethodParser {
     /** The lock names of all methods that were parsed so far. */
     Set<String> names() {
         return names;
+    }
+
+    /** The numbers of permits by lock name. A name has several numbers if its methods differ. */
+    Map<String, Set<Integer>> permits() {
+        return permits;
     }
 
     private static String describe(Method method) {
@@ -98,6 +105,10 @@ final class LockedMethodParser {
             names.add(name);
             LockSettings settings = limits.get().locks().get(name);
             LockRequest defaults = defaults(name, settings);
+            if (defaults.permits() > 0) {
+                permits.computeIfAbsent(name, each -> new ConcurrentSkipListSet<>())
+                        .add(defaults.permits());
+            }
             boolean skips = skips(settings);
             ResultType result = located("return type", () -> new ResultType(method, targetClass));
             if (result.reactive() != null) {

@@ -100,7 +100,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     @Test
-    void of_many_who_end_together_those_who_can_go_on_are_woken_and_handed_nothing() {
+    void a_joint_release_wakes_grantable_waiters_and_hands_nothing_over() {
         AcquireRequest first = held(reader());
         AcquireRequest second = held(reader());
         AcquireRequest other = held(request("other", LockMode.EXCLUSIVE, TTL));
@@ -173,7 +173,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     @Test
-    void a_waiter_who_leaves_wakes_those_behind_it_who_can_go_on() {
+    void a_waiter_that_leaves_wakes_grantable_waiters_behind_it() {
         held(reader());
         AcquireRequest writer = queuedWriter();
         AcquireRequest first = queuedReader();
@@ -209,7 +209,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     @Test
-    void a_waiter_who_gives_up_with_its_last_try_wakes_those_behind_it_who_can_go_on() {
+    void a_waiter_that_gives_up_at_its_last_attempt_wakes_grantable_waiters_behind_it() {
         held(reader());
         AcquireRequest writer = queuedWriter();
         AcquireRequest reader = queuedReader();

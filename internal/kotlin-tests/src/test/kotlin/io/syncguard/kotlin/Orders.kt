@@ -17,13 +17,11 @@ import kotlinx.coroutines.reactor.ReactorContext
 /** Functions that end later than they return. */
 open class Orders {
 
-    // sample: kotlin
     @DistributedLock(name = "order", key = "#id")
     open suspend fun place(id: String, payment: CompletableDeferred<String>): String {
         val lock = currentCoroutineContext()[ReactorContext]!!.context.get(LockHandle::class.java)
         return payment.await() + " under " + lock.key() // locked until here
     }
-    // end
 
     @DistributedLock(name = "order", key = "#id")
     open suspend fun current(id: String): Boolean = LockHandle.current().isPresent
@@ -115,9 +113,7 @@ open class Skipped : Sizes<Long> {
 /** Functions that lock in code. */
 class Payments(private val locks: LockTemplate) {
 
-    // sample: kotlin-template
     fun pay(id: String) = locks.execute<String, RuntimeException>("order:$id") { lock -> charge(id, lock.fence()) }
-    // end
 
     private fun charge(id: String, fence: Fence): String = "$id paid with $fence"
 }
