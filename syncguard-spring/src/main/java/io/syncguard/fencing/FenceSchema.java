@@ -129,8 +129,8 @@ public final class FenceSchema {
                 .replaceFirst(";$", "");
         return new LockSetupException(
                 FenceErrors.codeOf(error),
-                "The table of the fences, '" + table.name() + "', does not exist, or the user may not create or use it: "
-                        + firstLine(error),
+                "The table of the fences, '" + table.name()
+                        + "', does not exist, or the user may not create or use it: " + firstLine(error),
                 List.of(
                         "Have an administrator grant the user SELECT, INSERT and UPDATE on it, and run: " + statement,
                         "Let the user create it, and set syncguard.fencing.schema-management=initialize",
