@@ -1,9 +1,9 @@
 package io.syncguard.sample;
 
 /**
- * The price that a partner asks for.
+ * The price of a partner.
  *
- * @param fence of the permit under which the partner was asked
- * @param instance the one that asked
+ * @param fence the fence of the permit under which the partner was asked
+ * @param instance the instance that asked
  */
 record Quote(String partner, int cents, long fence, Instance instance) {}

@@ -5,7 +5,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Shows what partners ask for.
+ * Shows the prices of partners.
  */
 @RestController
 final class QuoteController {

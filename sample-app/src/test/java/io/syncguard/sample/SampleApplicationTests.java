@@ -165,7 +165,7 @@ class SampleApplicationTests {
 
         assertThat(answer.statusCode()).isEqualTo(400);
         assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
-        assertThat(answer.body()).contains("'seconds' is between 1 and 60, not 61");
+        assertThat(answer.body()).contains("'seconds' has to be between 1 and 60, but is 61");
     }
 
     private static boolean isExtendedByATtl(LockState first, LockState later) {

@@ -73,7 +73,7 @@ class RedisClusterShardsTests extends ContractFixture {
         List<AcquireRequest> requests = heldLocks();
         List<KeyedLockId> ids = new ArrayList<>(
                 requests.stream().map(AcquireRequest::keyedLockId).toList());
-        ids.add(nobodys());
+        ids.add(newKeyedLockId());
         ids.add(new KeyedLockId("_".repeat(22)));
         Collections.shuffle(ids, new Random(42));
         List<Boolean> known = ids.stream()

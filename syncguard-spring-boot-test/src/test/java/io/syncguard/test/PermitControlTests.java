@@ -123,7 +123,7 @@ class PermitControlTests {
                 .withMessageStartingWith("Nobody holds lock 'partner:42' with the fence " + lease + ". It is held by");
     }
 
-    /** It is held at least for a time, so nobody holds it any more. */
+    /** After the release, holdAtLeast keeps the lease, but nobody holds it any more. */
     @Test
     void a_permit_that_is_released_early_is_freed_alone() throws Exception {
         LockRequest longer = PARTNER.holdAtLeast(Duration.ofHours(1));

@@ -49,7 +49,7 @@ final class LeaderOnlyMethodParser {
         }
     }
 
-    /** Called when all beans exist: until then a bean may define an election. */
+    /** Called when all beans exist. Until then, a bean may still define an election. */
     void requireElections() {
         electionsAreKnown = true;
         unchecked.forEach(this::requireElection);

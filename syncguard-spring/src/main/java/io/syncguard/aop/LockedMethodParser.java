@@ -43,7 +43,7 @@ final class LockedMethodParser {
 
     /**
      * @param template for annotations that name no manager
-     * @param limits for what an annotation leaves open
+     * @param limits defaults for what an annotation does not set
      */
     LockedMethodParser(
             ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<CallLimits> limits) {
@@ -54,7 +54,7 @@ final class LockedMethodParser {
         this.limits = limits;
     }
 
-    /** Called when all beans exist: until then a bean may define another one. */
+    /** Called when all beans exist. Until then, a bean may still define another one. */
     void requireBeans() {
         references.requireAll();
     }
@@ -63,12 +63,12 @@ final class LockedMethodParser {
         return new Parsing(annotation, method, targetClass).lockedMethod();
     }
 
-    /** The names of the locks of all methods that were parsed so far. */
+    /** The lock names of all methods that were parsed so far. */
     Set<String> names() {
         return names;
     }
 
-    /** By name, how many permits there are for its locks: several numbers if its methods differ. */
+    /** The numbers of permits by lock name. A name has several numbers if its methods differ. */
     Map<String, Set<Integer>> permits() {
         return permits;
     }
@@ -77,7 +77,7 @@ final class LockedMethodParser {
         return ClassUtils.getQualifiedMethodName(method);
     }
 
-    /** Parses one annotation, and locates mistakes. */
+    /** Parses one annotation. Adds the place of a mistake to its message. */
     private final class Parsing {
 
         private final DistributedLock annotation;
@@ -146,18 +146,18 @@ final class LockedMethodParser {
             }
         }
 
-        /** The fence and the lease are checked in transactions of JDBC. */
+        /** The fence and the lease can only be checked in a JDBC transaction. */
         private void requireNoTransaction(CommitGuard guard, @Nullable LockSettings settings) {
             if (settings != null && guard == CommitGuard.REQUIRED && annotation.commitGuard() != guard) {
                 String property = settings.property() + ".commit-guard";
                 throw contradicted(
-                        property + " is required, but a publisher runs in no transaction of JDBC that could be guarded",
+                        property + " is required, but a publisher runs in no JDBC transaction that could be guarded",
                         "Remove " + property);
             }
             if (!annotation.fencedResource().isEmpty() || guard == CommitGuard.REQUIRED) {
                 throw located(LockSetupException.invalid(
-                        "it has a fencedResource or commitGuard = REQUIRED, but a publisher runs in no transaction of"
-                                + " JDBC that could check it",
+                        "it has a fencedResource or commitGuard = REQUIRED, but a publisher runs in no JDBC"
+                                + " transaction that could check it",
                         "Leave them out, and pass the fence of the lock to what the method writes",
                         "Return the result itself, or a CompletableFuture"));
             }
@@ -199,7 +199,7 @@ final class LockedMethodParser {
             MethodExpression resource = expression("fencedResource", annotation.fencedResource());
             if (resource != null && !annotation.permits().isEmpty()) {
                 throw located(LockSetupException.invalid(
-                        "it has a fencedResource, but several hold a lock with permits, with different fences, and the"
+                        "it has a fencedResource, but the holders of a lock with permits have different fences, and the"
                                 + " resource would refuse the smaller ones",
                         "Leave fencedResource out",
                         "Leave permits out, for an exclusive lock"));
@@ -238,7 +238,7 @@ final class LockedMethodParser {
             return settings == null ? request : configured(request, settings);
         }
 
-        /** A placeholder without a value would be a lock without a limit. */
+        /** An empty value is refused, because the lock would have no limit. */
         private int permits() {
             String text = resolve(annotation.permits()).strip();
             try {
@@ -263,7 +263,7 @@ final class LockedMethodParser {
             return (configured == null ? annotation.onContention() : configured) == OnContention.SKIP;
         }
 
-        /** A mistake of a property, which begins the message. */
+        /** Reports a mistake in a property. The message begins with the property. */
         private LockSetupException contradicted(String problem, String nextStep) {
             String where = "@DistributedLock on " + describe(method);
             return LockSetupException.invalid(problem + " (" + where + ")", nextStep, "Correct " + where);

@@ -65,7 +65,7 @@ public final class LockMeters implements LockListener {
         of(event).lost(event);
     }
 
-    /** It may have ended meanwhile: another thread reports that. */
+    /** The lock may have ended meanwhile, which another thread reports. */
     @Override
     public void leaked(LockEvent event) {
         MeterGroup group = of(event);

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The meters with the same tags. Thread-safe.
  *
- * <p>All meters of one name have the same tags, because Prometheus requires that. Where a meter has a tag for its
- * outcome, it has one for the error, too.
+ * <p>All meters of one name have the same tags, because Prometheus requires that. A meter with a tag for its outcome
+ * also has one for the error.
  */
 final class MeterGroup {
 
@@ -115,7 +115,7 @@ final class MeterGroup {
         ended(event);
     }
 
-    /** A meter for an error is made with the first one: made in advance, they would be thousands. */
+    /** Creates the meter for an error with its first occurrence. Created in advance, there would be thousands. */
     void failed(LockEvent event, LockOperation operation, LockErrorCode code) {
         String error = code.name().toLowerCase(Locale.ROOT);
         switch (operation) {

@@ -40,7 +40,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which observations there are, within which others, and with which values. */
+/** The observations of locks, with their parents and values. */
 class LockObservationsTests {
 
     private static final String KEY = "order:42";

@@ -38,14 +38,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every backend guarantees for requests with permits: a lock with permits is a shared one that at most n may hold.
+ * The guarantees of every backend for requests with permits. A lock with permits is a shared lock that at most n may
+ * hold.
  *
- * <p>In the tables, {@code W} is a writer, {@code R} a reader without a limit, and a number a request with so many
- * permits.
+ * <p>In the tables, {@code W} is a writer, {@code R} a reader without a limit, and a number is a request with this
+ * number of permits.
  */
 public abstract class PermitContract extends ListeningFixture {
 
-    /** A lease with {@code ~} has lapsed, and nobody has noticed. */
+    /** A lease with {@code ~} has lapsed, and no request has come since then. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             # held      | queue | request | granted
@@ -119,8 +120,8 @@ public abstract class PermitContract extends ListeningFixture {
      * refuse}: a last try, {@code ask}: a request that is granted, {@code give}: a release of what it was granted),
      * each with their numbers, and {@code force}, a forced release.
      *
-     * <p>A waiter with {@code -} accepts no hand-over, one with {@code @} is of another process, and one with
-     * {@code !} of a process without wake-ups. All that are not mentioned in the end cannot be granted the key.
+     * <p>A waiter with {@code -} accepts no hand-over, one with {@code @} is of another process, and one with {@code !}
+     * of a process without wake-ups. In the end, no waiter that is not mentioned can be granted the key.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -290,7 +291,7 @@ public abstract class PermitContract extends ListeningFixture {
         refused(limited(1));
     }
 
-    /** Otherwise an extension that was under way could make it live again, beside its successor. */
+    /** Otherwise a late extension could revive the lapsed lease beside its successor. */
     @Test
     void a_lease_that_lapsed_and_made_room_cannot_come_back() {
         AcquireRequest lapsed = held(limited(2));
@@ -501,7 +502,7 @@ public abstract class PermitContract extends ListeningFixture {
         assertThat(backend().isLocked("b")).isFalse();
     }
 
-    /** One of them takes the key alone, now and then. The counter is not that of the store. */
+    /** Each thread sometimes takes the key alone. The test counts the holders itself. */
     @Test
     void many_threads_of_several_processes_are_never_more_than_the_permits_and_all_of_them_get_one() throws Exception {
         AtomicInteger working = new AtomicInteger();
@@ -626,7 +627,7 @@ public abstract class PermitContract extends ListeningFixture {
                     .as("in the order of their fences")
                     .containsExactlyElementsOf(waiterNumbers(expected));
             assertThat(here.order.size() + there.order.size())
-                    .as("nobody is told twice")
+                    .as("no waiter is notified twice")
                     .isEqualTo(expected.size());
             gone.addAll(expected);
         }
