@@ -541,6 +541,7 @@ DECLARE
     v_fence   BIGINT;
     v_arrival BIGINT;
     v_commits TEXT;
+    v_is_full BOOLEAN := false;
     "Blocked" RECORD;
 BEGIN
     IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
@@ -610,13 +611,18 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM ${syncguard_locks}_lock_key(p_key);
     END IF;
+    IF p_shared AND p_permits IS NOT NULL AND NOT p_queued THEN
+        -- Lapsed leases count here. There is no live exclusive lease beside shared ones.
+        v_is_full := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
+    END IF;
     IF p_queued THEN
         v_answer := ${syncguard_locks}_own_lease(p_key, p_shared, p_lock_id, p_ttl_ms);
         IF v_answer.granted_fence IS NOT NULL THEN
             RETURN v_answer;
         END IF;
-    ELSIF p_shared AND p_permits IS NULL THEN
-        -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits.
+    ELSIF p_shared AND NOT v_is_full THEN
+        -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits; for one with
+        -- permits, no waiter at all.
         WITH "Counter" AS (
             UPDATE ${syncguard_fence_counters} c
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
@@ -624,7 +630,7 @@ BEGIN
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
                 AND NOT EXISTS (
                     SELECT FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND (w.permits IS NOT NULL OR w.lock_id = p_lock_id))
+                    WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
             RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
         )
         INSERT INTO ${syncguard_locks}_shared AS s
@@ -638,7 +644,7 @@ BEGIN
             RETURN v_answer;
         END IF;
     END IF;
-    IF NOT p_queued AND p_waiter IS NOT NULL THEN
+    IF NOT p_queued AND p_waiter IS NOT NULL AND NOT v_is_full THEN
         -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
         -- only: it need not be durable.
         WITH "Held" AS MATERIALIZED (
@@ -965,7 +971,7 @@ DECLARE
     v_free    BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
     v_locked  TEXT[] := '{}';
     v_now     BIGINT := ${syncguard_locks}_now();
-    v_granted BIGINT;
+    v_granted BIGINT := 0;
 BEGIN
     IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
         v_locked := ${syncguard_locks}_lock_keys(
@@ -974,41 +980,43 @@ BEGIN
         v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
     END IF;
 
-    RETURN QUERY
-    WITH "Free" AS MATERIALIZED (
-        SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
-        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
-            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
-        WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
-            -- A reader that has a lease already would fail the whole batch.
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
-    ), "Counter" AS (
-        -- One fence for the first reader of a key, and the numbers behind it for the others.
-        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
-            SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
+    IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
+        RETURN QUERY
+        WITH "Free" AS MATERIALIZED (
+            SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
+            FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
+                WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
+            WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
+                -- A reader that has a lease already would fail the whole batch.
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
+        ), "Counter" AS (
+            -- One fence for the first reader of a key, and the numbers behind it for the others.
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
+                SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
+            )
+            WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
+                AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
+                    <= ${syncguard_locks}_last_fence()
+            RETURNING c.fence_key, c.fence
+        ), "Granted" AS MATERIALIZED (
+            -- The last reader of a key has the fence of the counter.
+            SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
+                   ${syncguard_locks}_now() AS now_ms
+            FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
+        ), "Lease" AS (
+            INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
+                   g.owner
+            FROM "Granted" g
+        ), "Left" AS (
+            -- Also lapsed entries, as in _acquire.
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
         )
-        WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
-            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
-                <= ${syncguard_locks}_last_fence()
-        RETURNING c.fence_key, c.fence
-    ), "Granted" AS MATERIALIZED (
-        -- The last reader of a key has the fence of the counter.
-        SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
-               ${syncguard_locks}_now() AS now_ms
-        FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
-    ), "Lease" AS (
-        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
-               g.owner
-        FROM "Granted" g
-    ), "Left" AS (
-        -- Also lapsed entries, as in _acquire.
-        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
-    )
-    SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
-           NULL::BOOLEAN, g.position
-    FROM "Granted" g;
-    GET DIAGNOSTICS v_granted = ROW_COUNT;
+        SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
+               NULL::BOOLEAN, g.position
+        FROM "Granted" g;
+        GET DIAGNOSTICS v_granted = ROW_COUNT;
+    END IF;
     IF v_granted > 0 AND true = ANY (p_queued) THEN
         PERFORM ${syncguard_locks}_wake_beside(k.key, k.permits) FROM (
             SELECT p_keys[f.position] AS key, max(p_permits[f.position]) AS permits
