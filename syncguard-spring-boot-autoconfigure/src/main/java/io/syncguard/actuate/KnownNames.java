@@ -23,7 +23,8 @@ record KnownNames(Map<String, String> byKey, Set<String> used, Map<String, Set<I
 
     /** How many permits the annotated methods of this process have for the key; several numbers if they differ. */
     Set<Integer> permitsOf(String key) {
-        return permits.getOrDefault(byKey.getOrDefault(key, beginningOf(key, permits.keySet())), Set.of());
+        String name = byKey.getOrDefault(key, LockRequest.UNNAMED);
+        return permits.getOrDefault(permits.containsKey(name) ? name : beginningOf(key, permits.keySet()), Set.of());
     }
 
     /** The key of a request by name begins with the name. The longest one is that of the request. */
