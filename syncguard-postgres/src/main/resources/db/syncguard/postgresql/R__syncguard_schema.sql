@@ -612,8 +612,10 @@ BEGIN
         PERFORM ${syncguard_locks}_lock_key(p_key);
     END IF;
     IF p_shared AND p_permits IS NOT NULL AND NOT p_queued THEN
-        -- Lapsed leases count here. There is no live exclusive lease beside shared ones.
-        v_is_full := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
+        -- Lapsed leases count here. There is no live exclusive lease beside shared ones. The first look is an index scan,
+        -- which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
+        v_is_full := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+            AND EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
     END IF;
     IF p_queued THEN
         v_answer := ${syncguard_locks}_own_lease(p_key, p_shared, p_lock_id, p_ttl_ms);

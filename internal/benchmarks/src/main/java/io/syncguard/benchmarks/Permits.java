@@ -66,6 +66,8 @@ final class Permits implements Measurement {
         arena.report().title(title + "latency of a pair, ms: 99th percentiles");
         arena.report()
                 .addWithRatios(Report.figures(found, sample -> sample.pace().percentile(99)));
+        arena.report().title(title + "processor time of the client, microseconds per pair");
+        Report.figures(found, PairSample::clientMicros).forEach(arena.report()::add);
         arena.report().title(title + "processor time of the server, microseconds per pair");
         Report.figures(found, PairSample::serverMicros).forEach(arena.report()::add);
     }
