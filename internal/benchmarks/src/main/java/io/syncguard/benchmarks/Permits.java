@@ -158,7 +158,8 @@ final class Permits implements Measurement {
         boolean granted = contender.attempt(key, () -> {
             attempts.countDown();
             try {
-                attempts.await();
+                // Not for ever: another attempt may have failed.
+                attempts.await(1, TimeUnit.MINUTES);
             } catch (InterruptedException ex) {
                 throw new IllegalStateException(ex);
             }
