@@ -153,7 +153,7 @@ class FencedResourceTests {
         run(context -> {
             assertThatExceptionOfType(LockException.class)
                     .isThrownBy(() -> context.getBean(Accounts.class).transferOne("1", "2"))
-                    .withMessageContaining("1 for 2 keys")
+                    .withMessageContaining("1 for the 2 keys")
                     .withMessageContaining("Accounts.transferOne");
             assertThat(application.grants("account:1")).isZero();
         });
