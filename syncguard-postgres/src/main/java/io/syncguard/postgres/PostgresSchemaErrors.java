@@ -9,9 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/**
- * Explains why the tables and functions cannot be set up, to a person who starts an application.
- */
+/** Explains to the person who starts an application why the tables and functions cannot be set up. */
 final class PostgresSchemaErrors {
 
     private static final String WRITE_SCRIPT =
@@ -131,7 +129,9 @@ final class PostgresSchemaErrors {
         };
     }
 
-    /** An application in production has no such class, and is told nothing of tests. */
+    /**
+     * Adds the step for tests only if the classes of Spring Boot's tests are present, which they are not in production.
+     */
     private static List<String> orInATest(String... nextSteps) {
         boolean mayBeTest = ClassUtils.isPresent("org.springframework.boot.test.context.SpringBootTest", null);
         return Stream.concat(Stream.of(nextSteps), mayBeTest ? Stream.of(IN_A_TEST) : Stream.empty())
