@@ -19,10 +19,10 @@ final class RedisWrongServer {
 
     private static final Log log = LogFactory.getLog(RedisWrongServer.class);
 
-    /** The address may move later than the first such answer. */
+    /** The pause between two closings: the address may move to the master later than the first such answer. */
     private static final long PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** Before Redis 7, a text about the script precedes the error of a command in it. */
+    /** Finds the word at any place: before Redis 7, a text about the script precedes the error of a command in it. */
     private static final Pattern ANSWER = Pattern.compile("\\b(READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|MOVED) ");
 
     private final Time time;
@@ -34,7 +34,7 @@ final class RedisWrongServer {
         this.nextAt = new AtomicLong(time.nanoTime());
     }
 
-    /** A connection begins. */
+    /** Registers a new connection. */
     void opened(Channel channel) {
         channels.add(channel);
         channel.closeFuture().addListener(any -> channels.remove(channel));
