@@ -14,7 +14,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
  */
 final class LockListeners implements SmartInitializingSingleton {
 
-    /** No application uses it. */
+    /** Prefix of the names of the library's beans. No application uses it. */
     private static final String LIBRARY = "syncGuard";
 
     private final ObjectProvider<LockListener> beans;
@@ -29,7 +29,7 @@ final class LockListeners implements SmartInitializingSingleton {
         }
     }
 
-    /** The list grows when all beans exist. */
+    /** Returns the live list, which grows when all beans exist. */
     List<LockListener> all() {
         return all;
     }
