@@ -21,7 +21,7 @@ final class PostgresSchemaErrors {
 
     private PostgresSchemaErrors() {}
 
-    /** @param written where the script has been written; {@code null} if nobody asked for that */
+    /** @param written the file with the script for an administrator; {@code null} if none was requested */
     static LockSetupException missing(PostgresTables tables, @Nullable File written) {
         return new LockSetupException(
                 LockErrorCode.SCHEMA_MISSING,
@@ -40,7 +40,7 @@ final class PostgresSchemaErrors {
 
     /**
      * @param user of the connection; {@code null} if there is none
-     * @param written where the script has been written; {@code null} if nobody asked for that
+     * @param written the file with the script for an administrator; {@code null} if none was requested
      */
     static LockSetupException translate(SQLException error, @Nullable String user, @Nullable File written) {
         LockErrorCode code = PostgresErrors.codeOf(error);

@@ -36,7 +36,7 @@ final class PostgresSearchPath {
 
     private final PostgresTables tables;
 
-    /** Several threads may find the tables at first. All write the same value, unless somebody moves the tables. */
+    /** Several threads may find the tables at first. All write the same value, unless the tables are moved. */
     private volatile @Nullable String found;
 
     PostgresSearchPath(PostgresTables tables) {

@@ -24,7 +24,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
     private static final Log log = LogFactory.getLog(PostgresSubscription.class);
 
     /** After 10 s without a notification, the thread asks whether the server still answers. */
-    private static final int SILENCE_MILLIS = 10_000;
+    private static final int CHECK_AFTER_MILLIS = 10_000;
 
     private static final int ANSWER_SECONDS = 2;
 
@@ -98,7 +98,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         if (current == null) {
             throw new SQLException("The connection was closed");
         }
-        PGNotification[] notifications = current.unwrap(PGConnection.class).getNotifications(SILENCE_MILLIS);
+        PGNotification[] notifications = current.unwrap(PGConnection.class).getNotifications(CHECK_AFTER_MILLIS);
         receive(notifications, null);
         if (!hasAny(notifications) && !current.isValid(ANSWER_SECONDS)) {
             throw new SQLException("The server does not answer");

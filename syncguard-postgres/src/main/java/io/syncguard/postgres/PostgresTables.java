@@ -22,7 +22,7 @@ public record PostgresTables(String locks, String fenceCounters) {
 
     private static final Pattern NAME = Pattern.compile(IDENTIFIER + "(\\." + IDENTIFIER + ")?");
 
-    /** What pg_get_keywords() calls reserved: no table can have such a name without quotes. */
+    /** The words that pg_get_keywords() calls reserved: no table can have such a name without quotes. */
     private static final Set<String> RESERVED = Set.of("""
             all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate
             collation column concurrently constraint create cross current_catalog current_date current_role

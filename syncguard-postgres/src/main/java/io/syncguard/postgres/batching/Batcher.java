@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>After a batch of several requests, the next ones are expected together, too. So the first of them is not sent
  *       alone: it waits until the thread of the batcher is awake and takes all of them.
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
- *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value #PATIENCE_MILLIS} ms, others no
- *       longer wait for it.
+ *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value #LONE_LIMIT_MILLIS} ms, others
+ *       no longer wait for it.
  *   <li>Only one statement at a time has requests of a key. The other requests of the key wait for its answer and then
  *       share a batch. So a key that is locked in the store takes one connection, however many callers wait for it.
  *   <li>Requests of one key are sent in the order of their arrival. Requests that a batch skipped go first.
@@ -46,10 +46,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
      * After this time a lone request no longer blocks a batch. It is longer than most statements, and too short for
      * people to notice.
      */
-    static final long PATIENCE_MILLIS = 5;
+    static final long LONE_LIMIT_MILLIS = 5;
 
-    private static final long PATIENCE_NANOS =
-            Duration.ofMillis(PATIENCE_MILLIS).toNanos();
+    private static final long LONE_LIMIT_NANOS =
+            Duration.ofMillis(LONE_LIMIT_MILLIS).toNanos();
 
     /** One thread sends a batch while the other delivers answers. */
     private static final int THREADS = 2;
@@ -317,7 +317,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** When the oldest lone request stops counting. */
     private long oldestLoneDropsAt() {
-        return alone.isEmpty() ? Time.NEVER : alone.element().sentAt + PATIENCE_NANOS;
+        return alone.isEmpty() ? Time.NEVER : alone.element().sentAt + LONE_LIMIT_NANOS;
     }
 
     private A sendAlone(BatchedCall<Q, A> call, long deadline) {
