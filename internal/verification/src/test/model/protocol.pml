@@ -351,8 +351,8 @@ inline delete_lapsed_entries(k) {
     }
 }
 
-/* Whether nothing is in the way of the entry q. _queue_front deletes lapsed entries before. */
-inline can_go_on(q) {
+/* Whether nothing is in the way of the entry q. _front_waiters deletes lapsed entries before. */
+inline grantable(q) {
     blocking = false;
     for (j : 0 .. N - 1) {
         blocking = blocking || (live(j) && conflict(q, j)) || in_front(j, q)
@@ -369,7 +369,7 @@ inline wake_next(k) {
     for (i : 0 .. N - 1) {
         if
         :: entry[i] && key[i] == k ->
-            can_go_on(i);
+            grantable(i);
             if
             :: !blocking -> wake(i)
             :: else
@@ -385,7 +385,7 @@ inline wake_behind(k, was_shared) {
     for (i : 0 .. N - 1) {
         if
         :: entry[i] && key[i] == k ->
-            can_go_on(i);
+            grantable(i);
             used = false; /* a writer in front */
             more = false; /* anybody in front */
             for (j : 0 .. N - 1) {

@@ -12,10 +12,10 @@ public record BackendInfo(String name, boolean hasFences, Clock clock) {
     /** Whose clock it is. */
     public enum Clock {
 
-        /** That of the store's server: one for all processes. */
+        /** The clock of the store's server: one for all processes. */
         SERVER,
 
-        /** That of this process, which alone uses the store. */
+        /** The clock of this process, the only user of the store. */
         PROCESS
     }
 }

@@ -21,8 +21,8 @@ import java.lang.annotation.Target;
  * A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done. Other results
  * whose work is still to come are refused: see {@link LateResults}.
  *
- * <p>The properties {@code syncguard.locks.<name>.*} replace what an attribute says, and the properties
- * {@code syncguard.*} are for what neither says.
+ * <p>The properties {@code syncguard.locks.<name>.*} replace attributes. The properties {@code syncguard.*} are the
+ * defaults.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
  * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
@@ -40,16 +40,16 @@ public @interface DistributedLock {
 
     /**
      * Constant first part of the key, and the name in meters. This or {@link #key()} is required; with both, the key is
-     * {@code name:key}, as of {@link LockRequest#of(String, String)}.
+     * {@code name:key}, as in {@link LockRequest#of(String, String)}.
      */
     String name() default "";
 
     /**
      * SpEL for the key, over the arguments ({@code #orderId}, {@code #p0}), {@code #root.method}, {@code #root.args},
      * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}); a constant stands in quotes.
-     * {@code null}, blank, or a text that is no function of the data, such as {@code shop.Order@49cb5030}, is refused at
-     * the call. A collection or array locks all its keys, at most {@code syncguard.aop.max-keys}, in a fixed order and
-     * within one wait time, or none.
+     * {@code null}, blank, or a text that is no function of the data, such as {@code shop.Order@49cb5030}, is refused
+     * at the call. A collection or array locks all its keys, at most {@code syncguard.aop.max-keys}, in a fixed order
+     * and within one wait time, or none.
      */
     String key() default "";
 
@@ -57,7 +57,7 @@ public @interface DistributedLock {
     String ttl() default "";
 
     /**
-     * How long to wait for the lock; {@code 0s} is one attempt, which does not pass those who wait. Default
+     * How long to wait for the lock; {@code 0s} is one attempt, which does not pass waiting callers. Default
      * {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt.
      */
     String waitTime() default "";
@@ -111,7 +111,7 @@ public @interface DistributedLock {
      * SpEL like {@link #key()}: the resource in the database whose writes the lock protects. The method has to be
      * transactional. In its transaction, before its body, a {@code FenceGuard} checks the fence of the lock, so that
      * the work of a holder that lost its lock is refused with {@link StaleFenceException}. With a {@link #name()} the
-     * resource is {@code name:fencedResource}. Of several keys each has its own resource, in the same order.
+     * resource is {@code name:fencedResource}. Each of several keys has its own resource, in the same order.
      *
      * <p>It needs {@code syncguard.fencing.enabled}, and is not for {@link LockMode#SHARED} or {@link #permits()},
      * whose holders have different fences at the same time.
@@ -119,8 +119,8 @@ public @interface DistributedLock {
     String fencedResource() default "";
 
     /**
-     * The {@link LockManager} that grants the lock, by its qualifier or the name of its bean: of two backends in one
-     * application, {@code postgres} or {@code redis}. Default: the primary one.
+     * The {@link LockManager} that grants the lock, by its qualifier or the name of its bean: in an application with
+     * two backends, {@code postgres} or {@code redis}. Default: the primary one.
      */
     String lockManager() default "";
 }

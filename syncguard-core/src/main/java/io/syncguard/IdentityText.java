@@ -41,7 +41,7 @@ final class IdentityText {
         return null;
     }
 
-    /** Where the name of a class begins that the text ends with; negative if it ends with none. */
+    /** The start of the class name at the end of the text; negative if the text ends with no class name. */
     private static int startOfClass(String text) {
         Matcher array = ARRAY.matcher(text);
         if (array.find()) {
@@ -65,7 +65,7 @@ final class IdentityText {
         return -1;
     }
 
-    /** Looks no class up: class loaders remember each name that they are asked for, and this one may come from users. */
+    /** Never loads a class: class loaders remember each name that they look up, and this one may come from a user. */
     private static boolean isLoaded(String packageName) {
         return isLoaded(packageName, Thread.currentThread().getContextClassLoader())
                 || isLoaded(packageName, IdentityText.class.getClassLoader())

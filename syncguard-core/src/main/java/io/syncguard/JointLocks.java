@@ -4,15 +4,15 @@ import java.util.List;
 
 /**
  * Acquires and releases several locks together, in one request to the store where it can do that. The managers of this
- * library do so; a manager of your own that passes its calls on may implement it, too. Threads may share it.
+ * library do so; a manager of your own that passes its calls on may implement it, too. Thread-safe.
  */
 @FunctionalInterface
 public interface JointLocks {
 
     /**
      * Acquires the lock of the first request, as {@link LockManager#acquire} does, and along with it those of the next
-     * ones, as far as they are free: one attempt for each. The first of them that is not free ends it, so that nobody
-     * holds a lock behind one that it waits for. Acquire the others after that, in the same order.
+     * ones, as far as they are free: one attempt for each. It stops at the first that is not free: no caller must hold
+     * a later lock while it waits for an earlier one. Acquire the others after that, in the same order.
      *
      * @param requests in the order in which everybody acquires these keys, so that no two callers wait for each other
      * @return the handles of the first requests, in their order; at least one, unless there are no requests

@@ -58,7 +58,7 @@ public final class LateResults {
         }
     };
 
-    /** How deep containers are looked at, and how many elements of each. */
+    /** The depth to which containers are searched, and the number of elements of each. */
     private static final int DEPTH = 3;
 
     private static final int ELEMENTS = 100;
@@ -126,7 +126,7 @@ public final class LateResults {
         }
     }
 
-    /** Reading another collection may have an effect: one of Hibernate asks the database. */
+    /** Reading any other collection may have an effect: a collection of Hibernate queries the database. */
     private static boolean isOfJdk(Object container) {
         return container.getClass().getClassLoader() == null;
     }
@@ -157,7 +157,7 @@ public final class LateResults {
         }
     }
 
-    /** A cursor of a database, for instance. A collection that is closed, too, has its elements. */
+    /** A database cursor, for instance. Not a collection that can be closed: it has its elements already. */
     private static boolean isLazyIterable(Class<?> type) {
         return Iterable.class.isAssignableFrom(type)
                 && !Collection.class.isAssignableFrom(type)
@@ -182,7 +182,7 @@ public final class LateResults {
         return supertypes(type).stream().anyMatch(each -> BY_NAME.contains(each.getName()));
     }
 
-    /** With the type itself. */
+    /** The type itself and all its supertypes. */
     private static List<Class<?>> supertypes(Class<?> type) {
         List<Class<?>> all = new ArrayList<>(List.of(type));
         for (int i = 0; i < all.size(); i++) {

@@ -5,10 +5,10 @@ import java.util.Optional;
 
 /**
  * Shows operators the locks of one store, and ends those that hang. Each application has one as a bean;
- * {@link LockManager#admin} returns that of any manager. Threads may share it.
+ * {@link LockManager#admin} returns that of any manager. Thread-safe.
  *
- * <p>What it answers may be over when the answer arrives: never use it as a guard. Every method throws what those of
- * {@link LockManager} throw.
+ * <p>An answer may be outdated when it arrives: never use it as a guard. The methods throw the exceptions of
+ * {@link LockManager}.
  */
 public interface LockAdmin {
 
@@ -51,8 +51,8 @@ public interface LockAdmin {
     Optional<LockStatus> status(String key);
 
     /**
-     * Ends all leases of the key, whoever holds it, and lets those who wait for it go on. A holder detects the loss at
-     * its next heartbeat, or without one at its deadline: until then two may work. For a holder that hangs.
+     * Ends all leases of the key, whoever holds it, so that its waiters are served. A holder detects the loss at
+     * its next heartbeat, or without one at its deadline: until then two may work. Meant for a holder that hangs.
      *
      * <p>A lease under which a transaction commits for more than half a second remains, see
      * {@link ForcedRelease#remaining}. A lease that is granted within that time ends, too. The next fence of the key is

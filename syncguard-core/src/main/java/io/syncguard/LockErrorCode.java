@@ -33,14 +33,14 @@ public enum LockErrorCode {
     ACQUISITION_TIMEOUT,
 
     /**
-     * The lease ended before its holder released it: {@link LockLostException}. Or a resource refused a fence that a
-     * later one has followed: {@link StaleFenceException}.
+     * The lease ended before its holder released it: {@link LockLostException}. Or a resource refused a fence,
+     * because it had seen a larger one: {@link StaleFenceException}.
      */
     LOST,
 
     /** The caller was interrupted, or the application is shutting down. */
     ABORTED,
 
-    /** Anything else, among it a fence counter at its end. */
+    /** Any other error, such as an exhausted fence counter. */
     INTERNAL
 }

@@ -84,7 +84,7 @@ public interface LockHandle extends AutoCloseable {
      * @return whether the lock is still held; {@code false} is final
      */
     default boolean extendAs(LockRequest request) {
-        Duration ttl = LockLimits.given("request", request).ttl();
+        Duration ttl = LockLimits.requireNonNull("request", request).ttl();
         return ttl == null ? isHeld() : extend(ttl);
     }
 
@@ -107,8 +107,8 @@ public interface LockHandle extends AutoCloseable {
 
     /**
      * Releases the lock. While a transaction is open in which the lock was acquired, ran a body, or this is called, the
-     * release is sent when it has ended; until then the handle stays {@link State#HELD}. An interrupt does not prevent the
-     * release. If the server cannot be reached, the release is repeated in the background until the ttl is over.
+     * release is sent when it has ended; until then the handle stays {@link State#HELD}. An interrupt does not prevent
+     * the release. If the server cannot be reached, the release is repeated in the background until the ttl is over.
      *
      * @return whether the lock was held until now; {@code false} when it had been lost or released before
      */

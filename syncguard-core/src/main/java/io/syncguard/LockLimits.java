@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a caller may ask for. Every value is checked here and nowhere else, before anything is sent to a server.
  *
- * <p>Threads may share it. Each method returns the value to use, or throws {@link LockException} with
+ * <p>Thread-safe. Each method returns the value to use, or throws {@link LockException} with
  * {@link LockErrorCode#INVALID_ARGUMENT}.
  */
 public final class LockLimits {
@@ -96,7 +96,7 @@ public final class LockLimits {
         if (ttl.compareTo(shortest) < 0) {
             throw outside("ttl", ttl, "at least " + MessageText.of(shortest) + " for a heartbeat");
         }
-        if (given("heartbeat", interval).compareTo(SHORTEST_TTL) < 0) {
+        if (requireNonNull("heartbeat", interval).compareTo(SHORTEST_TTL) < 0) {
             throw outside("heartbeat", interval, "at least " + MessageText.of(SHORTEST_TTL));
         }
         Duration third = ttl.dividedBy(3);
@@ -131,7 +131,7 @@ public final class LockLimits {
 
     /** A lock id: 22 characters of base64url and nothing else. The message never shows it. */
     public static String lockId(String lockId) {
-        if (!LOCK_ID.matcher(given("lock id", lockId)).matches()) {
+        if (!LOCK_ID.matcher(requireNonNull("lock id", lockId)).matches()) {
             throw invalid("A lock id has 22 characters of A-Z, a-z, 0-9, _ and -; this one has " + lockId.length()
                     + " characters or others among them");
         }
@@ -142,7 +142,7 @@ public final class LockLimits {
      * Any value that must not be {@code null}. A caller without a null checker may pass one, most often a key that was
      * made from data.
      */
-    public static <T> T given(String what, @Nullable T value) {
+    public static <T> T requireNonNull(String what, @Nullable T value) {
         if (value == null) {
             throw invalid("A " + what + " must not be null");
         }
@@ -151,7 +151,7 @@ public final class LockLimits {
 
     /** A text with the limits of a key, except that it may be empty. */
     static String textOrEmpty(String what, String text) {
-        return given(what, text).isEmpty() ? text : text(what, text);
+        return requireNonNull(what, text).isEmpty() ? text : text(what, text);
     }
 
     private static String keyText(String what, String text) {
@@ -163,7 +163,7 @@ public final class LockLimits {
     }
 
     private static String text(String what, String text) {
-        boolean ascii = isPrintableAscii(given(what, text));
+        boolean ascii = isPrintableAscii(requireNonNull(what, text));
         String normalized = ascii ? text : normalize(what, text);
         int bytes = ascii ? text.length() : normalized.getBytes(StandardCharsets.UTF_8).length;
         if (bytes == 0) {
@@ -186,7 +186,7 @@ public final class LockLimits {
     }
 
     private static Duration between(Duration shortest, String what, Duration duration) {
-        if (given(what, duration).compareTo(shortest) < 0 || duration.compareTo(MAX_DURATION) > 0) {
+        if (requireNonNull(what, duration).compareTo(shortest) < 0 || duration.compareTo(MAX_DURATION) > 0) {
             throw outside(
                     what, duration, "between " + MessageText.of(shortest) + " and " + MessageText.of(MAX_DURATION));
         }

@@ -56,7 +56,7 @@ public interface LockListener {
 
     /**
      * An operator has ended all leases of a key, through this process: on the thread that called. The key may be locked
-     * by any process; a holder in this one is informed as of any loss.
+     * by any process; a holder in this process is informed as for any loss.
      *
      * @param reason who and why
      */

@@ -3,11 +3,12 @@ package io.syncguard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease ended before its holder released it: what the body did last may have met another holder's work.
+ * The lease ended before its holder released it. Another holder may have worked at the same time: check the last
+ * writes.
  *
- * <p>Thrown when the body has ended, or instead of starting one. Where the body failed because the loss interrupted it,
- * what it threw is the {@link #getCause() cause}. Where it failed by itself, its own exception is thrown and this one
- * is suppressed beneath it.
+ * <p>Thrown when the body has ended, or instead of starting one. If the body failed because the loss interrupted it,
+ * its exception is the {@link #getCause() cause}. If the body failed by itself, its own exception is thrown, with this
+ * one suppressed.
  */
 public class LockLostException extends LockException {
 
@@ -15,7 +16,7 @@ public class LockLostException extends LockException {
 
     private final String key;
 
-    /** Without a cause, such as for a mock in a test. */
+    /** Makes one without a cause, such as for a mock in a test. */
     public LockLostException(String key, String message) {
         this(key, message, null);
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Grants locks, for {@link LockTemplate} and {@link DistributedLock}. Use it directly if a lock outlives a block of
- * code. Threads may share it.
+ * code. Thread-safe.
  *
  * <p>Every method throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT} for a value outside
  * {@link LockLimits}, before anything is sent, and {@link LockBackendException} when the server cannot be asked.
@@ -32,7 +32,7 @@ public interface LockManager {
 
     /**
      * Acquires the lock with exactly one attempt, whatever the wait time of the request. It does not queue, and does
-     * not pass those who wait.
+     * not pass waiting callers.
      *
      * @return the handle, or {@code null} when others hold the key or wait for it; try-with-resources skips
      *     {@code null}
@@ -47,8 +47,8 @@ public interface LockManager {
     boolean owns(String lockId);
 
     /**
-     * Releases by lock id alone: for a process that received the lock id from another. A handle of this process is
-     * released as by {@link LockHandle#release()}. The lock of another process is released at once, whatever
+     * Releases by lock id alone: for a process that received the lock id from another process. A handle of this process
+     * is released as by {@link LockHandle#release()}. The lock of another process is released at once, whatever
      * transaction is open; a handle there detects it at its next heartbeat, or without one at its deadline.
      * Until then two may work.
      *
@@ -67,17 +67,17 @@ public interface LockManager {
     Optional<Instant> extend(String lockId, Duration ttl);
 
     /**
-     * The manager to which this one passes the calls of the running thread: of a {@link #routing routing} manager the
-     * one that its supplier returns now, else this one itself. Code that asks several times, or on another thread than
-     * its caller's, asks the result. A manager of your own that passes its calls on overrides it.
+     * The manager to which this one passes the calls of the running thread: a {@link #routing routing} manager returns
+     * the one that its supplier returns now, any other manager itself. Code that calls several times, or on a thread
+     * other than its caller's, calls the result. A manager of your own that passes its calls on overrides it.
      */
     default LockManager current() {
         return this;
     }
 
     /**
-     * What operators see of these locks, and may do to them. The admin of a {@link #routing routing} manager passes each
-     * call to the admin of the current manager.
+     * What operators see of these locks, and may do to them. The admin of a {@link #routing routing} manager passes
+     * each call to the admin of the current manager.
      */
     LockAdmin admin();
 
@@ -89,7 +89,7 @@ public interface LockManager {
      * current manager, like all others, and finds no lock of another store.
      *
      * @param current the manager for the running thread, asked once for each call, on the thread of the caller or of
-     *     the subscriber. It returns the same manager each time for one store. The call throws what it throws
+     *     the subscriber. It returns the same manager each time for one store. Its exceptions reach the caller
      */
     static LockManager routing(Supplier<? extends LockManager> current) {
         return new RoutingLockManager(current);
@@ -97,9 +97,10 @@ public interface LockManager {
 
     /**
      * A manager without locks, for unit tests, and for applications with {@code syncguard.enabled=false}: each request
-     * is granted at once, whoever else has been granted its key. Nothing is ever locked or lost.
+     * is granted at once, even if others were granted its key. Nothing is ever locked or lost.
      *
-     * <p>Fences begin with 1 and grow. So a store that has seen larger ones refuses them.
+     * <p>Fences begin with 1 and grow. So a store that has seen larger ones refuses them, and is not spoilt by large
+     * ones.
      */
     static LockManager withoutLocks() {
         return new WithoutLocks();

@@ -20,7 +20,7 @@ public class LockNotAcquiredException extends LockException {
     private final @Nullable Instant heldSince;
     private final Duration waited;
 
-    /** Without a holder, for tests. */
+    /** Makes one without a holder, for tests. */
     public LockNotAcquiredException(String key, String message) {
         this(key, null, null, Duration.ZERO, message);
     }
@@ -40,9 +40,9 @@ public class LockNotAcquiredException extends LockException {
     }
 
     /**
-     * The label of the holder: by default the application, the process and the host. Of several who share the key, the
-     * one whose lease ends last. {@code null} if the holder has no label, and if nobody holds the key but others wait
-     * in front.
+     * The label of the holder: by default the application, the process and the host. If several share the key, it is
+     * that of the one whose lease ends last. {@code null} if the holder has no label, and if nobody holds the key but
+     * others wait in front.
      */
     public @Nullable String owner() {
         return owner;

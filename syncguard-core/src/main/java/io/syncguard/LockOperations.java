@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@link LockTemplate} does, as an interface: code that depends on it can be tested {@linkplain #withoutLocks
- * without locks}. Threads may share an implementation.
+ * without locks}. Implementations are thread-safe.
  *
  * <pre>{@code
  * Orders orders = new Orders(LockOperations.withoutLocks());
@@ -28,7 +28,7 @@ public interface LockOperations {
 
     /** Like {@link #execute(LockRequest, LockCallback)} for a body without a result. */
     default <E extends Exception> void executeWithoutResult(LockRequest request, LockAction<E> body) throws E {
-        LockLimits.given("body", body);
+        LockLimits.requireNonNull("body", body);
         this.<LockHandle, E>execute(request, lock -> {
             body.doWithLock(lock);
             return lock;
@@ -62,7 +62,7 @@ public interface LockOperations {
      * @return whether the body ran
      */
     default <E extends Exception> boolean tryExecuteWithoutResult(LockRequest request, LockAction<E> body) throws E {
-        LockLimits.given("body", body);
+        LockLimits.requireNonNull("body", body);
         return this.<LockHandle, E>tryExecute(request, lock -> {
                     body.doWithLock(lock);
                     return lock;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A page of the keys that are locked or waited for. Immutable. The keys are as they are: do not show them to everybody.
  *
  * @param locks in the order of their keys
- * @param next what to continue {@link LockQuery#after after}; {@code null} if this is the last page
+ * @param next the key to continue {@link LockQuery#after after}; {@code null} if this is the last page
  */
 public record LockPage(List<LockStatus> locks, @Nullable String next) {
 
@@ -16,7 +16,7 @@ public record LockPage(List<LockStatus> locks, @Nullable String next) {
     }
 
     /**
-     * A page of these.
+     * Makes a page.
      *
      * @param found one more than the limit if there is another page
      */

@@ -37,7 +37,7 @@ public final class LockQuery {
         return new LockQuery(new Values(prefix(), after(), limit));
     }
 
-    /** With what the keys begin, with the limits of a key; empty for all keys. */
+    /** The prefix of the keys, with the limits of a key; empty for all keys. */
     public String prefix() {
         return values.prefix;
     }

@@ -22,6 +22,7 @@ public final class LockRequest {
     /** The name of a request that was given none. */
     public static final String UNNAMED = "unnamed";
 
+    // This is a class because a record has a public constructor that each new option would change.
     private final Values values;
 
     /** @param values that nobody changes from now on */
@@ -56,7 +57,7 @@ public final class LockRequest {
         return with(copy -> copy.name = name);
     }
 
-    /** The same for another key, which is the whole one also of a request {@linkplain #of(String, String) by name}. */
+    /** The same for another key: the whole key, also if the request is {@linkplain #of(String, String) by name}. */
     public LockRequest key(String key) {
         return with(copy -> copy.key = key);
     }
@@ -102,7 +103,7 @@ public final class LockRequest {
     }
 
     /**
-     * The lease is extended that often: its holder detects a loss sooner, and more attempts fit into a ttl.
+     * The same with this heartbeat interval. A shorter one detects a loss sooner, and fits more attempts into a ttl.
      *
      * @param interval from 1 ms to a third of the ttl. If the ttl is {@code syncguard.ttl}, that is checked when the
      *     lock is acquired. A nested request shortens the interval of the lease that it joins
@@ -114,7 +115,7 @@ public final class LockRequest {
         });
     }
 
-    /** The lease ends with its ttl unless it is extended by hand. */
+    /** The same without a heartbeat: the lease ends with its ttl unless it is extended by hand. */
     public LockRequest noHeartbeat() {
         return with(copy -> {
             copy.heartbeat = false;
@@ -169,7 +170,7 @@ public final class LockRequest {
         return values.mode;
     }
 
-    /** With how many shared leases of the key it is granted at most, its own included; 0 for no limit. */
+    /** The most shared leases that the key may have, this one included; 0 for no limit. */
     public int permits() {
         return values.permits;
     }
@@ -265,7 +266,7 @@ public final class LockRequest {
         return new LockRequest(copy);
     }
 
-    /** The values of a request, changed only before the request has them. */
+    /** The values of a request. They change only before the request owns them. */
     private static final class Values {
 
         private String name = UNNAMED;
@@ -305,10 +306,10 @@ public final class LockRequest {
         }
 
         private void check() {
-            LockLimits.given("name", name);
-            LockLimits.given("mode", mode);
-            LockLimits.given("reaction to a loss", onLost);
-            LockLimits.given("commit guard", commitGuard);
+            LockLimits.requireNonNull("name", name);
+            LockLimits.requireNonNull("mode", mode);
+            LockLimits.requireNonNull("reaction to a loss", onLost);
+            LockLimits.requireNonNull("commit guard", commitGuard);
             key = LockLimits.requestedKey(key);
             if (ttl != null) {
                 LockLimits.ttl(ttl);

@@ -40,7 +40,7 @@ public record LockSettings(
 
     /** @throws LockSetupException that names the property, when a value is impossible or two contradict each other */
     public LockSettings {
-        LockLimits.given("property", property);
+        LockLimits.requireNonNull("property", property);
         if (ttl != null) {
             require(property + ".ttl", ttl, LIMITS.replace("0s", "1ms") + ", in whole milliseconds", LockLimits::ttl);
         }
@@ -151,7 +151,7 @@ public record LockSettings(
         require(property + ".heartbeat-interval", interval, limits, time -> LockLimits.heartbeat(time, ttl));
     }
 
-    /** @param limits what they are, for people; they are checked in one place for all who ask for locks */
+    /** @param limits the limits that {@code check} enforces, for people */
     private static void require(String property, Duration value, String limits, Consumer<Duration> check) {
         try {
             check.accept(value);

@@ -4,22 +4,22 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs code under a lock: acquires, runs the body, releases. Threads may share it.
+ * Runs code under a lock: acquires, runs the body, releases. Thread-safe.
  *
  * <pre>{@code
  * Receipt receipt = locks.execute("order:" + id, lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
  * <p>The lock ends when the body returns. A body that hands its work to other threads {@link LockHandle#bind binds} it
- * and waits for it, or uses {@link DistributedLock} on a method that returns a future. A body that returns a future that
- * is not done, a stream, a publisher or other work that is still to come is refused at its end, and the future
+ * and waits for it, or uses {@link DistributedLock} on a method that returns a future. A body that returns a future
+ * that is not done, a stream, a publisher or other work that is still to come is refused at its end, and the future
  * cancelled: see {@link LateResults}.
  *
  * <p>Each method throws what {@link LockManager#acquire} throws before the body runs, what the body throws unwrapped,
- * and {@link LockLostException} when the lock was lost while the body ran. Where
- * both happen, the body's exception is thrown and the other is suppressed beneath it; but a body that fails only
+ * and {@link LockLostException} when the lock was lost while the body ran. If
+ * both happen, the body's exception is thrown, with the other one suppressed; but a body that fails only
  * because the loss interrupted it ({@link InterruptedException}, an exception caused by one, or what I/O throws in its
- * place) has its exception as the cause of the {@code LockLostException}, and the thread's interrupt flag is down.
+ * place) has its exception as the cause of the {@code LockLostException}, and the thread's interrupt flag is cleared.
  */
 public final class LockTemplate implements LockOperations {
 
@@ -32,14 +32,14 @@ public final class LockTemplate implements LockOperations {
     @Override
     public <T extends @Nullable Object, E extends Exception> T execute(LockRequest request, LockCallback<T, E> body)
             throws E {
-        LockLimits.given("body", body);
+        LockLimits.requireNonNull("body", body);
         return execute(LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(request)), body);
     }
 
     @Override
     public <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
             LockRequest request, LockCallback<T, E> body) throws E {
-        LockLimits.given("body", body);
+        LockLimits.requireNonNull("body", body);
         LockHandle lock = manager.tryAcquire(request);
         return lock == null ? TryResult.notAcquired() : TryResult.of(execute(lock, body));
     }

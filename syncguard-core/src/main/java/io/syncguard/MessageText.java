@@ -34,9 +34,9 @@ public final class MessageText {
                 + part(duration.toNanosPart() % 1_000, "ns");
     }
 
-    /** The known name that was probably meant by one that nobody knows; {@code null} if none is similar. */
+    /** The known name that is most like the unknown one; {@code null} if none is similar. */
     static @Nullable String nearest(String unknown, Collection<String> known) {
-        // A name that is there is right, and something else about it is wrong.
+        // A known name is spelt right: something else is wrong.
         int limit = known.contains(unknown) ? -1 : Math.min(3, unknown.length() / 2);
         return known.stream()
                 .filter(name -> distance(unknown, name) <= limit)
@@ -46,7 +46,7 @@ public final class MessageText {
     }
 
     /**
-     * What to do about a name that nobody knows: first the name that was probably meant, if one is similar.
+     * What to do about an unknown name: first the suggestion of a similar one, if there is one.
      *
      * @param correct what to do then
      * @param others what else to do

@@ -15,7 +15,7 @@ final class RoutingLockManager implements LockManager {
     private final Supplier<? extends @Nullable LockManager> supplier;
 
     RoutingLockManager(Supplier<? extends @Nullable LockManager> supplier) {
-        this.supplier = LockLimits.given("supplier of lock managers", supplier);
+        this.supplier = LockLimits.requireNonNull("supplier of lock managers", supplier);
     }
 
     @Override

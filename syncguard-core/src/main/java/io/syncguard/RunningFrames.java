@@ -2,7 +2,7 @@ package io.syncguard;
 
 import org.jspecify.annotations.Nullable;
 
-/** What each thread works under, without knowing what that is: {@link CurrentLocks} keeps handles here. */
+/** A stack of frames for each thread. It does not know their content: {@link CurrentLocks} keeps handles here. */
 final class RunningFrames {
 
     /** Read and written by the owning thread only; never left behind, so that pooled threads stay clean. */
@@ -20,7 +20,7 @@ final class RunningFrames {
         INNERMOST.set(new Frame(content, INNERMOST.get()));
     }
 
-    /** Goes back to where the thread was before; {@code null} for the outside of all. */
+    /** Makes an earlier frame the innermost one again; {@code null} for none. */
     static void restore(@Nullable Frame outer) {
         if (outer == null) {
             INNERMOST.remove();

@@ -1,10 +1,10 @@
 package io.syncguard;
 
 /**
- * A resource has seen a larger fence than this one: a later holder has been at work there. The transaction that checked
+ * A resource has seen a larger fence than this one: a later holder has worked with it. The transaction that checked
  * the fence cannot commit.
  *
- * <p>It is no {@link LockLostException}: it names a resource and not a key, and the fence may come from another
+ * <p>It is not a {@link LockLostException}: it names a resource and not a key, and the fence may come from another
  * process, or from before a rotation of a lock that is still held.
  */
 public class StaleFenceException extends LockException {
@@ -23,14 +23,14 @@ public class StaleFenceException extends LockException {
         super(
                 LockErrorCode.LOST,
                 "Fence " + fence + " of resource '" + resource + "' is refused, because " + largest
-                        + " has been there: another holder has the lock, or its fence was rotated. Acquire the lock"
+                        + " was seen before: another holder has the lock, or its fence was rotated. Acquire the lock"
                         + " again and repeat the work under its new fence");
         this.resource = resource;
         this.fence = fence.value();
         this.largest = largest.value();
     }
 
-    /** What the fence was checked for. */
+    /** The resource for which the fence was checked. */
     public String resource() {
         return resource;
     }

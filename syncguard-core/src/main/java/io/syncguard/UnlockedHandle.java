@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The handle of a body that runs without a lock. It is never lost. Threads may share it. */
+/** The handle of a body that runs without a lock. It is never lost. Thread-safe. */
 final class UnlockedHandle implements CurrentLocks.Scoped {
 
     private static final CurrentLocks.Scope NOTHING = new CurrentLocks.Scope() {
@@ -33,7 +33,7 @@ final class UnlockedHandle implements CurrentLocks.Scoped {
         this.request = request;
         this.fences = fences;
         this.fence = new Fence(fences.getAsLong());
-        // As long as a real one, and no secret: it releases nothing.
+        // It has the length of a real lock id. It is not secret, because it releases nothing.
         this.lockId = String.format(Locale.ROOT, "unlocked%014d", fence.value());
     }
 

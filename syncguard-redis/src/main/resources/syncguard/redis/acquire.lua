@@ -3,7 +3,7 @@
 --   'granted', fence, start, and end of the tolerance, in one text and divided by spaces; behind them 'again' for a
 --       lease that the caller had already, and others may have got larger fences since
 --   'refused', milliseconds until the key may become free, holder
---   'queued', milliseconds until it is worth to try again, holder
+--   'queued', milliseconds until it is worth trying again, holder
 --   'no_fences': the fence counter has reached its end, and nothing was written
 --
 -- The holder is for people: owner, start of the lease, and whether others hold the key with it (1 or 0). Of several
@@ -242,10 +242,10 @@ end
 
 if attempt ~= 'TRY' and not answer then
     queue_up()
-    -- It is worth to try again when the first conflicting lease is over, as the others may be released before; or when
-    -- the first entry in front lapses, as its waiter may be dead.
-    local next_look =
-        math.min(first_lapse(written), read_until > 0 and first_reader_lapse(k) or math.huge, first_in_front)
+    -- It is worth trying again when the first conflicting lease is over, because the others may be released before; or
+    -- when the first entry in front lapses, because its waiter may be dead.
+    local first_reader = read_until > now - TOLERANCE and first_reader_lapse(k) or math.huge
+    local next_look = math.min(first_lapse(written), first_reader, first_in_front)
     return not_granted('queued', next_look - now)
 end
 

@@ -6,7 +6,8 @@
 -- Lua makes each function again in each run. So a script includes this part behind its most frequent answer.
 --
 -- KEYS has these for each lock id of the request, in this order. A script touches no other key. One that concerns all
--- of a lock has no id.
+-- of a lock has no id. While a cluster moves their slot, a node refuses a script with several keys that it has only in
+-- part; one key would be redirected to a node without the leases, and be granted.
 --
 --   lock      a text: the exclusive lease
 --   fence     a text: the fence counter. NEVER delete it: a fence must not be used twice

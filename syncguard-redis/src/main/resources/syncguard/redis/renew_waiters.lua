@@ -1,5 +1,5 @@
 -- Renews queue entries. The arguments from the second on are the waiter ttl and the lock ids. Answers each in the order
--- of the request: in how many milliseconds it is worth to try again; 0 for a waiter who can be granted the key now, or
+-- of the request: in how many milliseconds it is worth trying again; 0 for a waiter that can be granted the key now, or
 -- whose entry is lost.
 
 -- include leases
@@ -22,7 +22,7 @@ for i = 3, #ARGV do
     end
 end
 
--- Notes for each entry of a key when it is worth to try again: when the first conflicting lease is over, or the first
+-- Notes for each entry of a key when it is worth trying again: when the first conflicting lease is over, or the first
 -- conflicting entry in front lapses. It goes through the queue once, however many ask. The entries are renewed by then:
 -- each look depends on the expiries of those in front.
 local looks = {}

@@ -23,8 +23,8 @@ class DailyTotals {
     }
 
     /**
-     * Every ten seconds, so that there is something to see. The work takes milliseconds: the lock stays taken for most
-     * of the period, so that an instance whose clock is behind finds it taken as well.
+     * Runs every ten seconds, so that there is something to see. The work takes milliseconds. {@code holdAtLeast} keeps
+     * the lock taken for most of the period, so that an instance whose clock is behind finds it taken, too.
      */
     @Scheduled(cron = "*/10 * * * * *")
     @DistributedLock(name = "daily-totals", onContention = OnContention.SKIP, holdAtLeast = "8s")

@@ -1,6 +1,6 @@
 package io.syncguard.sample;
 
 /**
- * Which of the running instances answered.
+ * The instance that answers a request.
  */
 record Instance(long pid, int port) {}

@@ -4,7 +4,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Says which instance answers on this port, and which process to kill to see the others go on.
+ * Shows which instance answers on this port, and which process to kill to see the others continue.
  */
 @RestController
 final class InstanceController {

@@ -6,11 +6,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leader of an election; the last three are {@code null} without a leader.
+ * The leader of an election. The last three components are {@code null} without a leader.
  *
  * @param leading whether the instance that answers leads, as it can prove without asking the server
  * @param leader the label of the instance that leads, as the server knows it
- * @param fence that of the leader; it grows while one leads, too
+ * @param fence the fence of the leader, which may also grow during its term
  * @param since when the leader was elected, on the clock of the server
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

@@ -8,8 +8,8 @@ import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The ledger of the accounting, in place of an external service. It refuses a smaller fence than it has seen: a leader
- * that was paused until another one led changes nothing.
+ * The ledger of the accounting, in place of an external service. It refuses a smaller fence than it has seen, so a
+ * leader that was paused until another one led cannot change it.
  */
 @Repository
 class Ledger {

@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Shows locks, whichever instance holds them.
+ * Shows the locks of all instances.
  */
 @RestController
 final class LockController {

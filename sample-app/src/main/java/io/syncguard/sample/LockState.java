@@ -8,11 +8,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a lock at the server. Without a holder only the first two are set. Of several holders it shows the
- * first.
+ * The state of a lock at the server. Without a holder, only the first two components are set. With several holders, it
+ * shows the first one.
  *
- * @param holders how many hold it
- * @param expiresAt when it ends unless it is extended, on the clock of the server
+ * @param holders the number of holders
+ * @param expiresAt when the lease ends unless it is extended, on the clock of the server
  * @param owner the label of the instance that holds it
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

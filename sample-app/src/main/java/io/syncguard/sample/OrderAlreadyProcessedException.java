@@ -1,7 +1,7 @@
 package io.syncguard.sample;
 
 /**
- * The order was charged before: charging it again would be the mistake that the lock is there to prevent.
+ * The order was charged before. The lock is there to prevent a second charge.
  */
 final class OrderAlreadyProcessedException extends RuntimeException {
 

@@ -5,7 +5,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Takes orders. {@link Problems} answers for the submissions that are refused.
+ * Accepts orders. {@link Problems} answers refused submissions.
  */
 @RestController
 final class OrderController {

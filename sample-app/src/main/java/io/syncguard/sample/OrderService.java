@@ -5,7 +5,7 @@ import io.syncguard.LockHandle;
 import org.springframework.stereotype.Service;
 
 /**
- * Processes orders, each once, however often and wherever it is submitted.
+ * Processes each order once, however often and wherever it is submitted.
  */
 @Service
 class OrderService {
@@ -17,12 +17,12 @@ class OrderService {
     }
 
     /**
-     * Charges the order. Other submissions meanwhile are refused at once: after a wait they would only learn that it
-     * was processed.
+     * Charges the order. Refuses concurrent submissions at once, because after a wait they would only learn that the
+     * order was processed.
      */
     @DistributedLock(name = "order", key = "#orderId", waitTime = "0s")
     public ProcessedOrder submit(long orderId) throws InterruptedException {
-        // Read under the lock: without it, the holder may be about to charge.
+        // Read under the lock, because otherwise another holder may be about to charge.
         orders.find(orderId).ifPresent(order -> {
             throw new OrderAlreadyProcessedException(order);
         });

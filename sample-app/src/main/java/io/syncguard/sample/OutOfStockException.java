@@ -1,7 +1,7 @@
 package io.syncguard.sample;
 
 /**
- * Less is available than was asked for.
+ * The available quantity is smaller than the requested one.
  */
 final class OutOfStockException extends RuntimeException {
 

@@ -4,18 +4,18 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Checks what callers send, before any lock is asked for.
+ * Checks the parameters of requests, before any lock is requested.
  */
 final class Parameters {
 
     private Parameters() {}
 
-    /** The value, or a 400 that names the parameter and its limits. */
+    /** Returns the value, or answers with a 400 that names the parameter and its limits. */
     static int between(int min, int max, String name, int value) {
         if (value < min || value > max) {
             throw new ResponseStatusException(
                     HttpStatus.BAD_REQUEST,
-                    "'" + name + "' is between " + min + " and " + max + ", not " + value + ".");
+                    "'" + name + "' has to be between " + min + " and " + max + ", but is " + value + ".");
         }
         return value;
     }

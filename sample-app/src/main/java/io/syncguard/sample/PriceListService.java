@@ -7,8 +7,8 @@ import java.util.Map;
 import org.springframework.stereotype.Service;
 
 /**
- * The price list, which many read and one rewrites now and then, price by price. Without a lock a reader could see
- * prices of two editions.
+ * The price list. Many callers read it, and one rewrites it now and then, price by price. Without a lock, a reader
+ * could see prices of two editions.
  */
 @Service
 class PriceListService {

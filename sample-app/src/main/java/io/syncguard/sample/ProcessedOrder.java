@@ -5,6 +5,6 @@ import java.time.Instant;
 /**
  * An order that was charged.
  *
- * @param fence the number of the grant under which it was charged
+ * @param fence the fence of the lock under which it was charged
  */
 record ProcessedOrder(long orderId, long fence, Instant processedAt) {}

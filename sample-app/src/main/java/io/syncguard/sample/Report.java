@@ -3,7 +3,7 @@ package io.syncguard.sample;
 /**
  * A finished report.
  *
- * @param fence the number of the grant under which it was made, the same from its start to its end
- * @param instance where it was made
+ * @param fence the fence of the lock under which it was made
+ * @param instance the instance that made it
  */
 record Report(String id, int seconds, long fence, Instance instance) {}

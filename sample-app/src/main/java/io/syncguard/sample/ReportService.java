@@ -18,8 +18,8 @@ class ReportService {
     }
 
     /**
-     * Makes the report, one at a time for each id. The short ttl is what others wait for when this process dies; while
-     * it lives, the heartbeat extends it.
+     * Makes the report, one at a time for each id. If this process dies, others wait for the short ttl. While it lives,
+     * the heartbeat extends the lease.
      */
     @DistributedLock(name = "report", key = "#id", ttl = "3s", waitTime = "10s")
     public Report create(String id, int seconds) throws InterruptedException {

@@ -15,7 +15,7 @@ final class RunningInstance {
         this.environment = environment;
     }
 
-    /** Not before the web server has its port. */
+    /** Fails before the web server has its port. */
     Instance describe() {
         return new Instance(
                 ProcessHandle.current().pid(), environment.getRequiredProperty("local.server.port", Integer.class));

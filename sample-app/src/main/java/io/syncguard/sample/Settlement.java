@@ -3,9 +3,9 @@ package io.syncguard.sample;
 import java.time.Instant;
 
 /**
- * What was booked last.
+ * The last booking.
  *
- * @param orders how many were processed until then
- * @param fence that of the leader who booked it; 0 when nothing was booked yet
+ * @param orders the number of orders that were processed until then
+ * @param fence the fence of the leader that booked it; 0 when nothing was booked yet
  */
 record Settlement(long orders, long fence, Instant bookedAt) {}

@@ -5,7 +5,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Says which instance settles, and what was settled last.
+ * Shows which instance settles, and what was settled last.
  */
 @RestController
 final class SettlementController {

@@ -8,7 +8,7 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Service;
 
 /**
- * Settles the orders with the accounting, which accepts them from one instance.
+ * Settles the orders with the accounting, which accepts them from only one instance.
  */
 @Service
 class SettlementService {
@@ -26,7 +26,10 @@ class SettlementService {
         this.ledger = ledger;
     }
 
-    /** Nightly in production; every three seconds here, so that there is something to see. */
+    /**
+     * Settles all orders. This would run nightly in production. It runs every three seconds here, so that there is
+     * something to see.
+     */
     @Scheduled(fixedDelayString = "3s")
     @LeaderOnly(ELECTION)
     public void settle() {

@@ -6,7 +6,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The table of what is available. It remembers the fence of its last change.
+ * The table of available quantities. Each row has the fence of its last change.
  */
 @Repository
 class Stock {
@@ -14,8 +14,8 @@ class Stock {
     private static final String FIND_AVAILABLE = "SELECT available FROM stock WHERE sku = :sku";
 
     /**
-     * A writer that was paused until its lock was lost, and granted to others, comes with a smaller fence than theirs:
-     * its number is out of date and changes nothing.
+     * Changes nothing for a writer that was paused until it lost its lock to another one. Its fence is smaller than the
+     * fence of the other one, and its quantity is out of date.
      */
     private static final String CHANGE =
             "UPDATE stock SET available = :available, fence = :fence WHERE sku = :sku AND fence < :fence";
@@ -26,7 +26,7 @@ class Stock {
         this.jdbc = jdbc;
     }
 
-    /** What is available of this article; 0 of one that is not kept. */
+    /** Returns the available quantity of an article; 0 if there is no such article. */
     int available(String sku) {
         return jdbc.sql(FIND_AVAILABLE)
                 .param("sku", sku)

@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Takes reservations.
+ * Accepts reservations.
  */
 @RestController
 final class StockController {

@@ -10,8 +10,8 @@ import org.springframework.stereotype.Service;
 /**
  * Reserves articles, so that no more are sold than there are.
  *
- * <p>It uses the template and not the annotation: the key is known only after the article number is brought into its
- * one form, and the body needs the handle for its fence.
+ * <p>It uses the template rather than the annotation, because the key is known only after the article number is
+ * normalized, and because the body needs the fence of the handle.
  */
 @Service
 class StockService {

@@ -89,6 +89,19 @@ class AheadOfTimeTests {
     }
 
     @Test
+    void aPartnerIsAskedUnderAPermitThatIsShown() {
+        CompletableFuture<HttpResponse<String>> quote = send("GET", "/quotes/acme");
+
+        await().atMost(Duration.ofSeconds(30))
+                .until(
+                        () -> send("GET", "/actuator/syncguard/partner-api:acme")
+                                .join()
+                                .body(),
+                        lock -> lock.contains("\"permitsInUse\":1,\"permits\":[3]"));
+        assertThat(quote.join().statusCode()).isEqualTo(200);
+    }
+
+    @Test
     void theInstanceLeadsAndShowsItsLocks() {
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(

@@ -171,6 +171,38 @@ class ConsoleTests {
         browser.awaitNone("[data-lock='order:42']");
     }
 
+    /** The annotation of this process says how many permits there are. */
+    @Test
+    void permitsAreShownWithWhoHoldsThemAndWhoWaitsForWhat() throws Exception {
+        LockRequest permit = request("partner-api:acme").permits(3);
+        held.add(threads.submit(() -> locks.acquire(permit.owner("quotes@1@berlin")))
+                .get());
+        browser.awaitText("[data-lock='partner-api:acme'] .permits", "1 of 3");
+        held.add(threads.submit(() -> locks.acquire(permit.owner("quotes@1@berlin")))
+                .get());
+        held.add(threads.submit(() -> locks.acquire(permit.owner("quotes@3@hamburg")))
+                .get());
+        waitFor("partner-api:acme", permit.owner("quotes@4@hamburg"));
+        waitFor("partner-api:acme", permit.permits(5).owner("quotes@5@hamburg"));
+
+        browser.awaitText("[data-lock='partner-api:acme'] .permits", "3 of 3 or 5");
+        browser.click("[data-lock='partner-api:acme'] .lock");
+        browser.awaitText("[data-lock='partner-api:acme'] .why", "3 of 3 or 5 permits are in use");
+        browser.awaitText("[data-lock='partner-api:acme'] .why", "quotes@1@berlin holds a permit");
+        browser.awaitText("[data-lock='partner-api:acme'] .holders", "quotes@3@hamburg");
+        browser.awaitText("[data-lock='partner-api:acme'] .queue li:nth-child(1)", "one of 3");
+        browser.awaitText(
+                "[data-lock='partner-api:acme'] .queue li:nth-child(1) .behind",
+                "behind the holder quotes@1@berlin (2 times), the holder quotes@3@hamburg");
+        browser.awaitText("[data-lock='partner-api:acme'] .queue li:nth-child(2)", "one of 5");
+        browser.awaitText(
+                "[data-lock='partner-api:acme'] .queue li:nth-child(2) .behind", "behind position 1, quotes@4@hamburg");
+        browser.screenshot("console-permits");
+        browser.narrowTo(420, 900);
+        assertThat(browser.run(OVERFLOWING)).isEqualTo("");
+        browser.widen();
+    }
+
     @Test
     void callersOfOneProcessAreToldApartByTheirThreads() throws Exception {
         held.add(locks.acquire(request("catalogue").shared()));

@@ -11,7 +11,7 @@ import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * The same with the lock of the leader in Redis.
+ * {@link LeadershipTests} with the lock of the leader in Redis.
  */
 @ActiveProfiles("redis")
 @TestPropertySource(properties = "sample.redis-port=0")

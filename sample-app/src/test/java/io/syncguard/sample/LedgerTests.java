@@ -12,7 +12,8 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The ledger keeps leaders of the past away by their fences. What the tests book is rolled back, for the leader's sake.
+ * The ledger refuses former leaders by their fences. The bookings of the tests are rolled back, so that they do not
+ * affect the leader.
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "sample.postgres-port=0")
 @Transactional

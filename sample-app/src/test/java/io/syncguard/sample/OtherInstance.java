@@ -37,7 +37,7 @@ final class OtherInstance implements AutoCloseable {
                 .start();
     }
 
-    /** It has no time to release anything. */
+    /** Kills the process, which has no time to release anything. */
     void kill() {
         process.destroyForcibly();
     }

@@ -102,6 +102,26 @@ class SampleApplicationTests {
     }
 
     @Test
+    void aPartnerIsAskedThreeTimesAtOnceAtMost() {
+        long began = System.nanoTime();
+        List<CompletableFuture<HttpResponse<String>>> answers =
+                Stream.generate(() -> get("/quotes/acme")).limit(7).toList();
+
+        await().atMost(Duration.ofSeconds(5))
+                .until(
+                        () -> get("/actuator/syncguard/partner-api:acme").join().body(),
+                        lock -> lock.contains("\"waiters\":4"));
+        assertThat(get("/actuator/syncguard/partner-api:acme").join().body())
+                .contains("\"name\":\"partner-api\"", "\"permitsInUse\":3", "\"permits\":[3]", "\"permits\":3,");
+        assertThat(answers)
+                .allSatisfy(answer -> assertThat(answer.join().statusCode()).isEqualTo(200));
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .as("three rounds, because an answer takes a second and a half")
+                .isGreaterThan(Duration.ofMillis(3 * 1500));
+        assertThat(lock("partner-api:acme").held()).isFalse();
+    }
+
+    @Test
     void theInstanceThatLeadsSettlesUnderItsFence() {
         Leadership leadership = await().atMost(Duration.ofSeconds(30))
                 .until(() -> read("/leader", Leadership.class), Leadership::leading);
@@ -145,7 +165,7 @@ class SampleApplicationTests {
 
         assertThat(answer.statusCode()).isEqualTo(400);
         assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
-        assertThat(answer.body()).contains("'seconds' is between 1 and 60, not 61");
+        assertThat(answer.body()).contains("'seconds' has to be between 1 and 60, but is 61");
     }
 
     private static boolean isExtendedByATtl(LockState first, LockState later) {

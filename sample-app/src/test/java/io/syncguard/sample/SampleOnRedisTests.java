@@ -12,7 +12,7 @@ import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * The same walk-through with the locks in a Redis of the instance's own.
+ * The walk-through of {@link SampleApplicationTests} with the locks in a Redis of the instance's own.
  */
 @ActiveProfiles("redis")
 @TestPropertySource(properties = "sample.redis-port=0")

@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The pauses between failed attempts: each is twice as long as the one before, up to a maximum. The caller counts its
- * failed attempts. Immutable; threads may share it.
+ * failed attempts. Immutable and thread-safe.
  */
 public final class Backoff {
 

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 
 /**
  * Makes the threads of the library: daemons with a name, not yet started. They have the group and the context class
- * loader of the thread that makes this factory, not those of the caller who needs a thread first. Threads may share it.
+ * loader of the thread that makes this factory, not those of the caller who needs a thread first. Thread-safe.
  */
 public final class DaemonThreadFactory implements ThreadFactory {
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Daemon threads, of which at least one is made at once, so that work also runs when no new thread can be made. An
- * exception of the work ends no thread. Threads may share it.
+ * exception of the work ends no thread. Thread-safe.
  */
 public final class ReadyThreads implements Executor, AutoCloseable {
 
@@ -59,7 +59,7 @@ public final class ReadyThreads implements Executor, AutoCloseable {
         return new ReadyThreads(new Growing(most, factory, lack));
     }
 
-    /** Makes the threads for which work waits, after a lack of threads. So does the next work, and the end of any. */
+    /** Makes the threads for which work waits. New work, and the end of any work, does the same. */
     public void makeMissing() {
         if (threads instanceof Growing growing) {
             growing.grow();
@@ -126,7 +126,7 @@ public final class ReadyThreads implements Executor, AutoCloseable {
                     // Others may have submitted work meanwhile.
                 }
             } catch (Throwable ex) {
-                // One that exists runs it, unless one can be made before.
+                // An existing thread runs it, unless a new one can be made before.
                 lack.run();
             }
         }

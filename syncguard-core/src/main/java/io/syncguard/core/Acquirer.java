@@ -27,13 +27,13 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires one lock, with as many attempts as the wait time has room for.
+ * Acquires one lock, with as many attempts as fit into the wait time.
  *
  * <ol>
  *   <li>A lock id is made for the acquisition.
  *   <li>The clock is read, then the request is sent. An error ends the acquisition, unless the caller has a queue entry
  *       and the error passes: then it pauses and tries again, until the deadline. If the outcome of a request is in
- *       doubt, the lock id is released in the background at the end, also at that of the lease.
+ *       doubt, the lock id is released in the background when the acquisition ends, and when its lease ends.
  *   <li>The deadline of a grant is one ttl after that time.
  *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens
  *       at the deadline, and a wait time of zero means one attempt.
@@ -335,7 +335,7 @@ final class Acquirer {
                 if (Thread.currentThread().isInterrupted()) {
                     throw interrupted(ex);
                 }
-                // A connection was closed under a request that took long.
+                // The engine that stops closed the connection of a slow request.
                 if (!grantsLocks.getAsBoolean()) {
                     throw shuttingDown(request.key(), ex);
                 }

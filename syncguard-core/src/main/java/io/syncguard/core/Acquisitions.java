@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The acquisitions that are under way. An engine that stops waits for them: a grant may be on its way, and only its
- * caller can release it. Threads may share it.
+ * caller can release it. Thread-safe.
  */
 final class Acquisitions {
 
@@ -31,7 +31,7 @@ final class Acquisitions {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
 
-    /** Written before the threads are looked at, and read after one is removed: so one of both sees the other. */
+    /** Written before the threads are read, and read after one is removed: so no removal is missed. */
     private volatile boolean awaited;
 
     Acquisitions(Time time) {
@@ -64,8 +64,8 @@ final class Acquisitions {
     }
 
     /**
-     * What was granted to the acquisitions of the running thread. A listener that stops its own engine keeps them from
-     * their handles, and so from their releases.
+     * The grants of the running thread's acquisitions. If a listener stops its own engine, these grants get no handles
+     * that could release them.
      */
     List<AcquireRequest> grantedToCaller() {
         UnderWay own = underWay.get(Thread.currentThread());

@@ -3,12 +3,12 @@ package io.syncguard.core;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 
-/** What the failure of a backend is, and whether it passes. */
+/** Classifies the failures of a backend. */
 final class BackendFailure {
 
     private BackendFailure() {}
 
-    /** Whether a later request may succeed although nobody mends anything. */
+    /** Whether a later request may succeed without a repair. */
     static boolean passes(LockBackendException failure) {
         return switch (failure.code()) {
             case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, RATE_LIMITED -> true;

@@ -90,7 +90,7 @@ final class BackgroundReleaser implements AutoCloseable {
         add(new Pending(id, null, period, longest.plus(period)));
     }
 
-    /** Releases what the lock id of a lease that has ended may still be granted. */
+    /** Releases the grant that the lock id of an ended lease may still receive. */
     void releaseLate(Lease ended) {
         if (ended.isInDoubt()) {
             releaseInDoubt(ended.keyedLockId(), ended.confirmed().ttl());
@@ -117,7 +117,7 @@ final class BackgroundReleaser implements AutoCloseable {
         flush(each -> true);
     }
 
-    /** Sends those that were added since. The caller does not wait for the others, which may be many. */
+    /** Sends the releases that were added after {@link #flush}, and waits for these only: the others may be many. */
     void flushLate() {
         if (flushed) {
             flush(each -> each.late);

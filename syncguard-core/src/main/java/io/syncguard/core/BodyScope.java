@@ -77,7 +77,7 @@ final class BodyScope implements CurrentLocks.Scope {
         observation.ended();
     }
 
-    /** The body has begun: its failure is none before the work, though another thread without the lock met it. */
+    /** The body has begun, so its failure no longer says that nothing was done, even if another thread met it. */
     private static @Nullable LockException inBody(Throwable failure) {
         boolean joined = failure instanceof CompletionException || failure instanceof ExecutionException;
         return (joined ? failure.getCause() : failure) instanceof LockUnavailableException unavailable

@@ -17,7 +17,7 @@ record Confirmation(long sentAt, Duration length, Duration ttl, Instant expiresA
         return new Confirmation(sentAt, ttl, ttl, expiresAt);
     }
 
-    /** Until when the holder may act. */
+    /** The time until which the holder may act. */
     long deadline() {
         return sentAt + length.toNanos();
     }

@@ -41,7 +41,7 @@ record Contention(String key, AcquireResult.@Nullable Holder holder) {
         return "Lock '" + key + "' is held"
                 + (owner() == null ? "" : " by " + owner())
                 + " since " + holder.since()
-                + (holder.alone() ? "" : ", and by others")
+                + (holder.onlyHolder() ? "" : ", and by others")
                 + (holder.lapsed()
                         ? ". The lease has lapsed, but a transaction that commits under it has not ended"
                         : "");

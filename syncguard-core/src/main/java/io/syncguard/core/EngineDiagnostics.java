@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** What operators see of an engine and its store, beyond what applications need. Threads may share it. */
+/** What operators see of an engine and its store, beyond what applications need. Thread-safe. */
 public final class EngineDiagnostics {
 
     private final LockBackend backend;

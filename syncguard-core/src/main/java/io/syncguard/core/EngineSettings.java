@@ -22,8 +22,9 @@ import java.util.function.BiFunction;
  *     each poll
  * @param longestRetry the longest of these pauses
  * @param shutdownTimeout how long {@link LockEngine#close} waits for bodies to end before it releases their locks
- * @param leakDetectionThreshold how long a lock may be held without a body before it is reported; zero never reports one
- * @param locks what replaces parts of the requests of a name
+ * @param leakDetectionThreshold how long a lock may be held without a body before it is reported; zero never reports
+ *     one
+ * @param locks by name, the settings that replace parts of requests
  */
 public record EngineSettings(
         String owner,

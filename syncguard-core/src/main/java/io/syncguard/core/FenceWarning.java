@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** Warns of a key whose fences run out, at most once a minute. Threads may share it. */
+/** Warns of a key whose fences run out, at most once a minute. Thread-safe. */
 final class FenceWarning {
 
     private static final Log log = LogFactory.getLog(FenceWarning.class);

@@ -14,7 +14,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Ends all leases of a key for an operator, also those of other processes. A lease whose row is locked is tried again
- * for half a second: a heartbeat locks it for a moment, and a commit may take longer. Threads may share it.
+ * for half a second: a heartbeat locks it for a moment, and a commit may take longer. Thread-safe.
  */
 final class ForcedReleaser {
 
@@ -37,7 +37,7 @@ final class ForcedReleaser {
     }
 
     ForcedRelease release(String key, String reason) {
-        LockLimits.given("reason", reason);
+        LockLimits.requireNonNull("reason", reason);
         long until = time.nanoTime() + PATIENCE.toNanos();
         ForcedRelease done = backend.forceRelease(key);
         try {
@@ -66,7 +66,7 @@ final class ForcedReleaser {
         }
     }
 
-    /** The fence is that of the last try that has ended a lease: it is larger than those of all of them. */
+    /** Adds up two tries. The fence of the last one that ended a lease counts, because it is the largest. */
     private static ForcedRelease together(ForcedRelease before, ForcedRelease last) {
         return new ForcedRelease(
                 last.key(),
@@ -95,7 +95,7 @@ final class ForcedReleaser {
         }
     }
 
-    /** Their heartbeats would detect it, too, but later. A lease with a larger fence was granted afterwards. */
+    /** Ends this process's leases now, before their heartbeats. A lease with a larger fence was granted afterwards. */
     private void endHere(String key, Fence fence) {
         for (Lease lease : monitor.leases()) {
             if (lease.key().equals(key) && lease.fence().compareTo(fence) < 0) {

@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param fence the number of the grant
  * @param confirmation until when its holder may act
  * @param waited how long the acquisition took
- * @param settledAt from when on no earlier request of the acquisition can be executed any more, whose answer was lost
+ * @param settledAt when the last request whose answer was lost can no longer be executed
  */
 record GrantedLease(
         LockRequest request, String lockId, Fence fence, Confirmation confirmation, Duration waited, long settledAt) {

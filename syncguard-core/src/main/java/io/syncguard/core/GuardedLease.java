@@ -3,7 +3,7 @@ package io.syncguard.core;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockLostException;
 
-/** A lease, as a transaction sees it that commits under it. Threads may share it. */
+/** A lease, as a transaction sees it that commits under it. Thread-safe. */
 public interface GuardedLease {
 
     /** The transactions that its engine sees. */
@@ -28,7 +28,7 @@ public interface GuardedLease {
      */
     void committed();
 
-    /** The one of two of the same lease whose guard is stricter. */
+    /** Of this view and another one of the same lease, the one with the stricter guard. */
     default GuardedLease stricter(GuardedLease other) {
         return guard().compareTo(other.guard()) >= 0 ? this : other;
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Joins a nested request to the handle that the running thread already has for its key. Otherwise the thread would wait
- * for itself. Threads may share it.
+ * for itself. Thread-safe.
  */
 final class HandleJoiner {
 
@@ -54,7 +54,7 @@ final class HandleJoiner {
                         .orElse(null);
     }
 
-    /** First those under whose bodies the thread works, then those whose release waits for its transactions. */
+    /** First the handles of the thread's bodies, then those whose release waits for its transactions. */
     private List<LockHandle> views() {
         List<LockHandle> ofThread = CurrentLocks.innermostFirst();
         List<LockHandle> pending = parts.threads().pending();
@@ -85,7 +85,7 @@ final class HandleJoiner {
         return joined;
     }
 
-    /** @param permits those of the shared handle that the thread has; 0 for no limit */
+    /** @param permits the permits of the shared handle that the thread has; 0 for no limit */
     private static void requireNoMoreThanAllowed(int permits, LockRequest request) {
         String held = "Lock '" + request.key() + "' is held in mode SHARED";
         if (request.mode() == LockMode.EXCLUSIVE) {

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Extends all leases that are due, on the thread {@code syncguard-heartbeat}.
  *
- * <p>It sends one statement per tick and server, or one per {@value #CHUNK} leases, and no server waits for another. A lease that is due soon is extended along
- * with the others, so that leases which were acquired at different times share their statements from the first tick on.
- * A tick that failed is repeated sooner. A lease that the server no longer knows is lost. The other leases are not
- * affected.
+ * <p>It sends one statement per tick and server, or one per {@value #CHUNK} leases, and no server waits for another. A
+ * lease that is due soon is extended along with the others, so that leases which were acquired at different times share
+ * their statements from the first tick on. A tick that failed is repeated sooner. A lease that the server no longer
+ * knows is lost. The other leases are not affected.
  */
 final class Heartbeat implements AutoCloseable {
 
@@ -99,7 +99,7 @@ final class Heartbeat implements AutoCloseable {
         return backend.serverOf(lease.lockId());
     }
 
-    /** The rest follows when the server has answered. */
+    /** Sends one statement. The rest follows when the server has answered. */
     private void extendAll(int server, List<Lease> due) {
         for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
             extendTogether(server, due.subList(from, Math.min(due.size(), from + CHUNK)));
@@ -212,7 +212,7 @@ final class Heartbeat implements AutoCloseable {
         succeededAt = time.nanoTime();
     }
 
-    /** Leases of a server that has to answer first wait for that. */
+    /** Leases whose server has a request under way wait for its answer. */
     private long nextTick() {
         long next = Time.NEVER;
         for (Lease lease : monitor.leases()) {

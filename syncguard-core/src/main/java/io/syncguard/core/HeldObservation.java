@@ -4,7 +4,7 @@ import io.syncguard.LockReason;
 
 /**
  * One lock from its grant to its end, or to the end of its last body if that is later. Either {@link #released} or
- * {@link #lost} is called, once. Threads may share it.
+ * {@link #lost} is called, once. Thread-safe.
  */
 public interface HeldObservation {
 

@@ -4,7 +4,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 
-/** How long a lease has been held, and how long it is to be held at least and at most. Threads may share it. */
+/** How long a lease has been held, and how long it is to be held at least and at most. Thread-safe. */
 final class HoldTime {
 
     private final Time time;
@@ -43,7 +43,7 @@ final class HoldTime {
 
     /**
      * A nested request joins: its {@code holdAtLeast} counts from now on, if it ends later. The server counts from the
-     * grant, which came after its request was sent. So the time since then is long enough.
+     * grant. The time passed is measured from the send time, which precedes the grant, so it errs on the long side.
      */
     synchronized void join(LockRequest nested) {
         Duration sinceGrant = since(grant.confirmation().sentAt()).plus(nested.holdAtLeast());

@@ -109,7 +109,7 @@ final class JoinedHandle implements CurrentLocks.Scoped {
 
     @Override
     public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
-        LockLimits.given("task", task);
+        LockLimits.requireNonNull("task", task);
         return () -> outer.runUnder(this, task);
     }
 

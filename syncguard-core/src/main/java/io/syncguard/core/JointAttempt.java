@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first attempt of an acquisition, which tries further keys along with its own. Of these it keeps those up to the
- * first that was not granted, and releases the others in the background: a caller that waits for one key must not hold
- * a later one, for which the holder of the first may wait. Used by one thread.
+ * The first attempt of an acquisition, which tries further keys along with its own. It keeps the grants up to the first
+ * key that was refused, and releases later ones in the background: a caller that waits for one key must not hold a
+ * later one, because the holder of the first may wait for that. Used by one thread.
  */
 final class JointAttempt {
 
@@ -97,7 +97,7 @@ final class JointAttempt {
         return leases;
     }
 
-    /** Releases what was granted to the others, except to the first of them. */
+    /** Releases the grants of the other requests, except those of the first {@code except} ones. */
     void giveBack(int except) {
         List<AcquireRequest> unused = grantedFrom(except);
         if (!unused.isEmpty()) {

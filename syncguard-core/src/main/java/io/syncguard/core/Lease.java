@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a holder knows of its lease: whether it is held, until when, and under which fence. It ends once, released or
- * lost. Threads may share it. It knows no class above it: its loss calls a hook.
+ * lost. Thread-safe. It knows no class above it: its loss calls a hook.
  *
  * <p>The holder may act until the deadline: one ttl after the moment <em>before the last confirmed request was
  * sent</em>, on the local monotonic clock. At the server the lease lapses later, by the travel time of the request, and
@@ -85,7 +85,7 @@ final class Lease {
         this.schedule = new RenewalSchedule(grant.request(), grant.confirmation(), holdTime.grantedAt());
     }
 
-    /** Which of all grants of this process it is. */
+    /** The number of the grant in this process. */
     long number() {
         return number;
     }
@@ -206,8 +206,8 @@ final class Lease {
         if (next.compareTo(fence) <= 0) {
             throw new LockBackendException(
                     LockErrorCode.INTERNAL,
-                    "Lock '" + key() + "' was to take the fence " + next + ", which is not larger than its own, "
-                            + fence + ": the server has forgotten its counter",
+                    "Lock '" + key() + "' got the fence " + next + ", which is not larger than its own, " + fence
+                            + ": the server has forgotten its counter",
                     null);
         }
         fence = next;
@@ -224,7 +224,7 @@ final class Lease {
         countsAtMost = ttl.compareTo(countsAtMost) < 0 ? ttl : countsAtMost;
     }
 
-    /** Begins the release. Returns true for one caller, who sends it. */
+    /** Begins the release. Returns true to one caller only, who sends it. */
     boolean beginRelease() {
         loseIfOver();
         return leave(Phase.HELD, Phase.RELEASING);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** What runs under a lease, bodies and commits, and the callbacks for its loss. Threads may share it. */
+/** What runs under a lease, bodies and commits, and the callbacks for its loss. Thread-safe. */
 final class LeaseBodies {
 
     private static final Log log = LogFactory.getLog(LeaseBodies.class);

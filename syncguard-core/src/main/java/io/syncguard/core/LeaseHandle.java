@@ -83,7 +83,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
     @Override
     public boolean extendAs(LockRequest asked) {
-        LockRequest request = parts.settings().configured(LockLimits.given("request", asked));
+        LockRequest request = parts.settings().configured(LockLimits.requireNonNull("request", asked));
         if (!lease.isHeld()) {
             return false;
         }
@@ -126,14 +126,14 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
     @Override
     public void onLost(Runnable callback) {
-        if (!bodies.addCallback(LockLimits.given("callback", callback))) {
+        if (!bodies.addCallback(LockLimits.requireNonNull("callback", callback))) {
             parts.dispatcher().call(callback);
         }
     }
 
     @Override
     public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
-        LockLimits.given("task", task);
+        LockLimits.requireNonNull("task", task);
         return () -> runUnder(this, task);
     }
 

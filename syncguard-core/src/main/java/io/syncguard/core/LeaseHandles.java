@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * Makes the handles of granted leases, has them watched and extended, and releases many together. Threads may share it.
+ * Makes the handles of granted leases, has them watched and extended, and releases many together. Thread-safe.
  */
 final class LeaseHandles {
 
@@ -86,7 +86,7 @@ final class LeaseHandles {
         try {
             return handle.isReleaseToBeSent();
         } catch (Throwable ex) {
-            // Its own release meets the same failure, and reports it.
+            // The release of this handle alone meets the same failure, and reports it.
             return false;
         }
     }
@@ -96,7 +96,7 @@ final class LeaseHandles {
         heartbeat.schedule(handle.lease());
         fenceWarning.check(grant.fence(), handle.key());
         parts.reports().acquired(handle.lease(), grant.waited());
-        // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
+        // Checked again after the lease was added: stop() may have run in between.
         if (!grantsLocks.getAsBoolean()) {
             throw Acquirer.shuttingDown(handle.key(), null);
         }

@@ -36,7 +36,7 @@ final class LeaseMonitor implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition fewer = lock.newCondition();
 
-    /** Written before the leases are looked at, and read after one is removed: so one of both sees the other. */
+    /** Written before the leases are read, and read after one is removed: so no removal is missed. */
     private volatile boolean releasesAwaited;
 
     LeaseMonitor(Time time, LeakDetector leaks, ListenerDispatcher dispatcher) {
@@ -48,7 +48,7 @@ final class LeaseMonitor implements AutoCloseable {
     }
 
     /**
-     * On the thread that acquired it.
+     * Watches a lease. Called on the thread that acquired it.
      *
      * @param wasUsed whether the holder has used the handle since it was asked last
      */

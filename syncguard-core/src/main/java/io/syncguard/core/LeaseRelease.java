@@ -4,7 +4,7 @@ import io.syncguard.LockHandle;
 
 /**
  * The release of one lease. It is sent after its holder has released it, and after the end of the transactions that are
- * bound to it: the next holder must see what was written under it. Threads may share it.
+ * bound to it: the next holder must see what was written under it. Thread-safe.
  */
 final class LeaseRelease {
 
@@ -54,8 +54,8 @@ final class LeaseRelease {
     }
 
     /**
-     * Releases the lease, at once or at the end of the last transaction. The first release belongs to the work under the
-     * lease, so it binds the running transaction, even if the lease was lost before.
+     * Releases the lease, at once or at the end of the last transaction. The first release belongs to the work under
+     * the lease, so it binds the running transaction, even if the lease was lost before.
      *
      * @return whether it was held until now
      */
@@ -131,7 +131,7 @@ final class LeaseRelease {
         }
     }
 
-    /** One has ended. Returns whether the release is to be sent now. */
+    /** A transaction has ended. Returns whether the release is to be sent now. */
     private synchronized boolean isLastTransaction() {
         openTransactions--;
         if (state != State.PENDING || openTransactions > 0) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Extends leases for their holders, on the holders' threads, and takes the next fence. A locked row is tried again for
- * half a second. Threads may share it.
+ * half a second. Thread-safe.
  */
 final class LeaseRenewer {
 

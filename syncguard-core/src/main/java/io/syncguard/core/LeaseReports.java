@@ -18,7 +18,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Reports what happens to leases, to the listeners and to the observer. Threads may share it. */
+/** Reports what happens to leases, to the listeners and to the observer. Thread-safe. */
 final class LeaseReports {
 
     private static final Log log = LogFactory.getLog(LeaseReports.class);
@@ -89,7 +89,7 @@ final class LeaseReports {
         });
     }
 
-    /** On the threads of the losses, which nothing waits for. */
+    /** Reported on the threads for losses, which nothing waits for. */
     void leaked(Lease lease) {
         dispatcher.executeForLoss(() -> {
             LockEvent event = event(lease, null);
@@ -121,7 +121,7 @@ final class LeaseReports {
         return dispatcher.event(lease.request(), lease.fence(), reason, elapsed, lease.number());
     }
 
-    /** An extension at the request of the holder. Listeners may block, so it has ended before. */
+    /** An extension at the request of the holder. It is reported after its end, because listeners may block. */
     final class Extension {
 
         private final Lease lease;
@@ -168,7 +168,7 @@ final class LeaseReports {
             }
         }
 
-        /** Listeners may block, so what has to be done for the leases is done before. */
+        /** To be called last: listeners may block. */
         void failed(Throwable failure) {
             for (int i = observations.size() - 1; i >= 0; i--) {
                 observations.get(i).failed(failure);

@@ -28,13 +28,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Informs listeners and the observer, and runs the callbacks for a loss. A listener that throws does not affect the
- * others. Threads may share it.
+ * others. Thread-safe.
  *
  * <p>Events and observations of the heartbeat and of losses are dispatched on threads that nothing waits for:
  * {@code syncguard-events}, {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for
  * listeners. The last two are separate, so that a listener that blocks does not delay a callback. The first of each is
- * made with the engine, because a loss may come when no thread can be made, and the others while it is busy. What waits
- * after a lack of threads gets one when {@link #makeMissingThreads} can make one.
+ * made with the engine, because a loss may come when no thread can be made, and the others while it is busy. Work that
+ * waits after a lack of threads runs when {@link #makeMissingThreads} can make one.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
@@ -184,7 +184,16 @@ final class ListenerDispatcher implements AutoCloseable {
     /** @param grant the number of the grant; 0 while there is none */
     LockEvent event(
             LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed, long grant) {
-        return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed, grant);
+        return new LockEvent(
+                request.name(),
+                request.key(),
+                request.mode(),
+                request.permits(),
+                backend,
+                fence,
+                reason,
+                elapsed,
+                grant);
     }
 
     void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * deadline of the {@link Lease}, {@link Heartbeat} and {@link LeaseRenewer} extend it, {@link LockReleaser} ends it,
  * {@link ListenerDispatcher} informs the listeners. The application has a {@link LeaseHandle}.
  *
- * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
- * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. All but
- * some of the dispatcher are made with the engine.
+ * <p>Thread-safe. Its threads are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
+ * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. Only
+ * some of the dispatcher's are made after the engine.
  */
 public final class LockEngine implements LockManager, JointLocks, AutoCloseable {
 
@@ -128,7 +128,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
 
     @Override
     public LockHandle acquire(LockRequest asked) {
-        LockRequest request = settings.configured(LockLimits.given("request", asked));
+        LockRequest request = settings.configured(LockLimits.requireNonNull("request", asked));
         transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
         return joined == null ? acquisitions.run(() -> handles.handOut(acquirer.acquire(request))) : joined;
@@ -136,7 +136,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
 
     @Override
     public List<LockHandle> acquireTogether(List<LockRequest> requests) {
-        List<LockRequest> together = together(LockLimits.given("list of requests", requests));
+        List<LockRequest> together = together(LockLimits.requireNonNull("list of requests", requests));
         if (together.size() < 2) {
             return requests.isEmpty() ? List.of() : List.of(acquire(requests.get(0)));
         }
@@ -159,7 +159,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest asked) {
-        LockRequest request = settings.configured(LockLimits.given("request", asked));
+        LockRequest request = settings.configured(LockLimits.requireNonNull("request", asked));
         transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
         if (joined != null) {
@@ -199,6 +199,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
 
     @Override
     public LockAdmin admin() {
+        // A separate object: otherwise each bean of type LockManager would also be found as a LockAdmin.
         return admin;
     }
 
@@ -214,10 +215,9 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
     }
 
     /**
-     * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats
-     * going on, and releases the others, which are lost for their holders. Callers who wait for a lock are aborted.
-     * Requests that are under way have the time that the store needs to answer or to be given up, before that and after
-     * it.
+     * Grants no more locks and aborts waiting callers. Waits until holders have released their locks, at most for the
+     * shutdown timeout, while heartbeats go on. Then releases the others, which are lost for their holders. Before and
+     * after that wait, requests under way have the in-doubt period of the store to end.
      */
     public void stop() {
         grantsLocks = false;
@@ -259,7 +259,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         List<LockRequest> together = new ArrayList<>();
         Set<String> unfit = limit > 1 ? joiner.keys() : Set.of();
         while (limit > 1 && together.size() < limit) {
-            LockRequest next = LockLimits.given("request", requests.get(together.size()));
+            LockRequest next = LockLimits.requireNonNull("request", requests.get(together.size()));
             if (next.mode() == LockMode.SHARED || !unfit.add(next.key())) {
                 break;
             }

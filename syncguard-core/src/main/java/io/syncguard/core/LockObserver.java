@@ -4,7 +4,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockRequest;
 
 /**
- * Observes the operations of locks, for traces. Threads may share it.
+ * Observes the operations of locks, for traces. Thread-safe.
  *
  * <p>A call observes on the thread that makes it. For the heartbeat and for losses there are threads that nothing waits
  * for. So an observer that blocks delays callers, but neither heartbeats nor the detection of a loss. What it throws is

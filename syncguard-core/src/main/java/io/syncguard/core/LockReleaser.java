@@ -16,7 +16,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Releases locks on the caller's thread. It ignores interrupts, whenever they come. The {@link BackgroundReleaser}
- * repeats a release that does not succeed. Threads may share it.
+ * repeats a release that does not succeed. Thread-safe.
  */
 final class LockReleaser {
 
@@ -61,8 +61,8 @@ final class LockReleaser {
     }
 
     /**
-     * Releases leases of this process, as many together as the store takes, and early ones alone. Also an Error, such as
-     * a lack of memory, prevents none of the others.
+     * Releases leases of this process, as many together as the store takes, and early ones alone. Even an Error, such
+     * as a lack of memory, keeps no other lease from its release.
      */
     void release(List<Lease> leases) {
         List<Lease> together = new ArrayList<>();
@@ -184,7 +184,7 @@ final class LockReleaser {
      *
      * <p>Hand-overs in the answer are delivered before anything else can fail.
      *
-     * @param look lets those look who may have been granted the key by a release whose answer was lost
+     * @param look wakes the waiters to whom a release with a lost answer may have granted the key
      */
     private List<ReleaseResult> uninterrupted(Supplier<List<ReleaseResult>> release, int size, Runnable look) {
         boolean interrupted = false;
@@ -200,7 +200,7 @@ final class LockReleaser {
                     }
                     return inDoubt ? afterLostAnswer(results, look) : results;
                 } catch (Throwable ex) {
-                    // Of several, some may have been released before the error.
+                    // If there are several, some may have been released before the error.
                     inDoubt |= size > 1 || InDoubt.is(ex);
                     if (inDoubt) {
                         Shielded.run(look, LockReleaser::logMissedLook);
@@ -230,7 +230,7 @@ final class LockReleaser {
     }
 
     private void deliver(ReleaseResult result) {
-        result.handOvers().forEach(handOver -> waiters.handOver(handOver.waiter(), handOver.grant()));
+        result.handOvers().forEach(handOver -> waiters.handOver(handOver.waiterNumber(), handOver.grant()));
     }
 
     private static boolean isLost(ReleaseResult result) {

@@ -4,7 +4,7 @@ import io.syncguard.LockRequest;
 import java.time.Duration;
 
 /**
- * When the heartbeat extends a lease next. It knows neither server nor clock. Threads may share it.
+ * When the heartbeat extends a lease next. It knows neither server nor clock. Thread-safe.
  *
  * <p>A lease is due a third of its length after the last confirmed request was sent, so that two more tries fit in
  * before its end; earlier if its request asks for that.

@@ -23,7 +23,7 @@ final class ServerTurns implements AutoCloseable {
     private final Runnable answered;
     private volatile boolean closed;
 
-    /** @param answered is called when an answer is there; has the thread call {@link #settle} soon */
+    /** @param answered called when an answer has arrived; makes the thread call {@link #settle} soon */
     ServerTurns(Runnable answered) {
         this.answered = answered;
     }

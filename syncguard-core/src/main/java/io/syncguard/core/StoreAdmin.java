@@ -14,7 +14,7 @@ import io.syncguard.spi.LockBackend;
 import java.util.List;
 import java.util.Optional;
 
-/** Asks the store of an engine for operators. Threads may share it. */
+/** Asks the store of an engine for operators. Thread-safe. */
 final class StoreAdmin implements LockAdmin {
 
     private final LockBackend backend;
@@ -34,12 +34,12 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public List<LockInfo> holders(String key) {
-        return debugLookup(key).stream().map(Hashes::shown).toList();
+        return debugLookup(key).stream().map(Hashes::abbreviated).toList();
     }
 
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
-        return debugLookupById(lockId).map(Hashes::shown);
+        return debugLookupById(lockId).map(Hashes::abbreviated);
     }
 
     @Override
@@ -54,7 +54,7 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public LockPage list(LockQuery query) {
-        return backend.list(LockLimits.given("query", query));
+        return backend.list(LockLimits.requireNonNull("query", query));
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Probes the store, at most once a second however often it is asked. Threads may share it. */
+/** Probes the store, at most once a second however often it is asked. Thread-safe. */
 final class StoreHealth {
 
     private static final long PAUSE_NANOS = Duration.ofSeconds(1).toNanos();

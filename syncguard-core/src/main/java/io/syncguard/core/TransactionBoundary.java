@@ -6,8 +6,8 @@ import io.syncguard.LockRequest;
 
 /**
  * Shows the caller's transactions to the engine. There is one at most, unless several transaction managers each have
- * one open. A transaction that worked under a lock commits only while the lock is
- * held, and the lock is released after its end: before, the next holder would not see what the transaction wrote.
+ * one open. A transaction that worked under a lock commits only while the lock is held. The lock is released after the
+ * end of the transaction, so that the next holder sees what it wrote.
  */
 @FunctionalInterface
 public interface TransactionBoundary {

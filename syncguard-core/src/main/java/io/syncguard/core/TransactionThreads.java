@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The threads whose transactions are bound to leases. While a release waits for the end of a transaction, a request for
- * the same key by a thread in this transaction joins the handle. Otherwise the thread would wait for itself. Threads
- * may share it.
+ * the same key by a thread in this transaction joins the handle. Otherwise the thread would wait for itself.
+ * Thread-safe.
  */
 final class TransactionThreads {
 

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The waiters of this process. Each has a queue entry and sleeps until it is woken.
  *
- * <p>The backend wakes those who can be granted their key. The thread {@code syncguard-waiters} detects what no wake-up
- * reports: a lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all waiters
- * of a server that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive, or after it
- * has failed, it comes more often.
+ * <p>The backend wakes the waiters that can be granted their key. The thread {@code syncguard-waiters} detects what no
+ * wake-up reports: a lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all
+ * waiters of a server that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not
+ * arrive, or after it has failed, it comes more often.
  */
 final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
@@ -198,7 +198,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         return backend.serverOf(waiter.lockId());
     }
 
-    /** The rest follows when the server has answered. */
+    /** Sends one statement. The rest follows when the server has answered. */
     private void sendTo(int server, List<Waiter.Poll> due) {
         for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
             List<Waiter.Poll> polls = due.subList(from, Math.min(due.size(), from + CHUNK));
@@ -225,7 +225,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         }
     }
 
-    /** Waiters at a server that has to answer first wait for that. */
+    /** Waiters whose server has a request under way wait for its answer. */
     private long nextPoll() {
         long next = Time.NEVER;
         for (Waiter waiter : waiters.values()) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The elections in which this process takes part, by name. In each election one member leads: the holder of the lock
- * {@code leader:<name>}. Threads may share it.
+ * {@code leader:<name>}. Thread-safe.
  *
  * <pre>{@code
  * if (election.isLeader("scheduler")) {

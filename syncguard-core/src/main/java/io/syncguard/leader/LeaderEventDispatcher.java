@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Dispatches the events of one member to its listeners, in order, on one thread. Each listener is shielded from what
- * the others throw, and the member from those that block. Threads may share it.
+ * the others throw, and the member from those that block. Thread-safe.
  */
 final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
 

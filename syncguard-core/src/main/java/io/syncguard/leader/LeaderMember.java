@@ -15,7 +15,7 @@ import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This process in one election. Threads may share it.
+ * This process in one election. Thread-safe.
  *
  * <pre>{@code
  * LeaderMember scheduler = election.member("scheduler");
@@ -73,7 +73,7 @@ public final class LeaderMember {
 
     /** The key whose holder leads this election. */
     static String key(String name) {
-        return LockLimits.key(KEY_PREFIX + LockLimits.given("name of an election", name));
+        return LockLimits.key(KEY_PREFIX + LockLimits.requireNonNull("name of an election", name));
     }
 
     /** The key of the lock that the leader holds. */

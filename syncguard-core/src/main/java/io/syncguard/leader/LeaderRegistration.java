@@ -1,7 +1,7 @@
 package io.syncguard.leader;
 
 /**
- * Ends what was registered with a member. Threads may share it.
+ * Ends what was registered with a member. Thread-safe.
  */
 @FunctionalInterface
 public interface LeaderRegistration extends AutoCloseable {

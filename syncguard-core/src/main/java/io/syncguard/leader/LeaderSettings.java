@@ -100,7 +100,7 @@ public final class LeaderSettings {
         Values {
             LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
             // A failed rotation must be tried again before the lease can end.
-            if (LockLimits.given("fence rotation", fenceRotation).isNegative()
+            if (LockLimits.requireNonNull("fence rotation", fenceRotation).isNegative()
                     || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {
                 throw new LockException(
                         LockErrorCode.INVALID_ARGUMENT,

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time from an election of this process to its end, under one grant of the lock: the next term has another lock id.
- * Threads may share it.
+ * Thread-safe.
  */
 public final class LeaderTerm {
 

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether this process takes part in an election, and the term in which it leads. Threads may share it.
+ * Whether this process takes part in an election, and the term in which it leads. Thread-safe.
  *
  * <p>A process takes part while its application runs and it has joined. It campaigns while it takes part and is not
  * paused. A term begins only while it campaigns, and each method that ends the campaign then ends the term. So this

@@ -31,7 +31,7 @@ final class RepeatedTask implements LeaderRegistration {
 
     private @Nullable LeaderTerm started;
 
-    /** @param threads makes one thread, now */
+    /** @param threads makes one thread at once */
     RepeatedTask(String name, LeaderTask task, ThreadFactory threads) {
         this.name = name;
         this.task = task;

@@ -12,7 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bodies that run under one term. Threads may share it.
+ * The bodies that run under one term. Thread-safe.
  */
 final class TermBodies implements TermBody.Hook {
 

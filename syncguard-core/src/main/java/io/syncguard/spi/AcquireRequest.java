@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param owner the label of the caller, for people
  * @param handOver whether a release may grant the key to the queue entry directly
  * @param queued whether an earlier attempt made a queue entry, which may be a lease by now
- * @param waiter the number that wake-ups carry, new for each attempt of a waiter; {@code null} for a caller who does
- *     not wait, or no longer waits
+ * @param waiterNumber the number that wake-ups carry, new for each attempt of a waiter; {@code null} for a caller who
+ *     does not wait, or no longer waits
  */
 public record AcquireRequest(
         String key,
@@ -30,16 +30,16 @@ public record AcquireRequest(
         String owner,
         boolean handOver,
         boolean queued,
-        @Nullable Long waiter) {
+        @Nullable Long waiterNumber) {
 
     /** The same, by a caller who waits if the key is refused. */
-    public AcquireRequest waitingAs(long waiter) {
-        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, queued, waiter);
+    public AcquireRequest waitingAs(long waiterNumber) {
+        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, queued, waiterNumber);
     }
 
     /** The same, by a caller who has a queue entry. */
     public AcquireRequest fromQueue() {
-        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, true, waiter);
+        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, true, waiterNumber);
     }
 
     /** The lock id with its key, for the requests that follow. */

@@ -36,12 +36,12 @@ public sealed interface AcquireResult {
     record Queued(Duration nextLook, @Nullable Holder holder) implements AcquireResult {}
 
     /**
-     * Who holds a key that was not granted, for people. Of several readers, the one whose lease ends last.
+     * Who holds a key that was not granted, for people: among several readers, the one whose lease ends last.
      *
      * @param owner its label, which may be empty
      * @param since the time of its grant, on the server's clock
-     * @param alone whether nobody else holds the key with it
+     * @param onlyHolder whether nobody else holds the key with it
      * @param lapsed whether its lease has lapsed, and a transaction that commits under it keeps the key from others
      */
-    record Holder(String owner, Instant since, boolean alone, boolean lapsed) {}
+    record Holder(String owner, Instant since, boolean onlyHolder, boolean lapsed) {}
 }

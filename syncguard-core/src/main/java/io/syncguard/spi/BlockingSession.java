@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session of the store's server whose transaction locks rows of a key: it commits under a lease of the key, or its
- * operations wait for it. For diagnostics. What the user of the library may not see is empty.
+ * operations wait for it. For diagnostics. Fields that the library's user may not see are empty.
  *
- * @param id the number of the session, which the server's administrator ends it by
- * @param application how its client calls itself
+ * @param id the number of the session, with which an administrator can end it
+ * @param application the name that its client has set
  * @param user the user of the server
  * @param state such as {@code idle in transaction}
- * @param since the begin of its transaction, by the server's clock; {@code null} if it is not visible
+ * @param since when its transaction began, by the server's clock; {@code null} if it is not visible
  * @param statement the last statement, cut off after 200 characters. It may contain personal data
  * @param blockedBy the sessions for which it waits itself
  */

@@ -12,20 +12,20 @@ import java.util.HexFormat;
  */
 public final class Hashes {
 
-    private static final int SHOWN_BYTES = 12;
+    private static final int ABBREVIATED_BYTES = 12;
 
     private Hashes() {}
 
     /** The first 12 bytes of the SHA-256 of the text in 24 lower-case hexadecimal digits. */
-    public static String shown(String text) {
-        return HexFormat.of().formatHex(sha256(text), 0, SHOWN_BYTES);
+    public static String abbreviated(String text) {
+        return HexFormat.of().formatHex(sha256(text), 0, ABBREVIATED_BYTES);
     }
 
     /** The same for the key and the lock id of a lease. */
-    public static LockInfo shown(RawLockInfo raw) {
+    public static LockInfo abbreviated(RawLockInfo raw) {
         return new LockInfo(
-                shown(raw.key()),
-                shown(raw.lockId()),
+                abbreviated(raw.key()),
+                abbreviated(raw.lockId()),
                 raw.mode(),
                 raw.acquiredAt(),
                 raw.expiresAt(),

@@ -4,10 +4,10 @@ import io.syncguard.OneLine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock id, and the key that was asked for with it. A store needs no look-up of the key then.
+ * A lock id, and the key that was requested with it, which saves the store a look-up.
  *
- * @param key the normalised key; {@code null} where only the lock id is known. Never another key: the answer for the
- *     lease would be that nobody knows it
+ * @param key the normalised key; {@code null} where only the lock id is known. Never another key: the
+ *     store would not find the lease
  * @param lockId the secret of a lease or a queue entry
  */
 public record KeyedLockId(@Nullable String key, String lockId) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pins leases in transactions of the application on the database that stores the locks. Until such a transaction has
- * ended, its leases are not released, and nobody else is granted their keys; heartbeats go on. Many threads may call at
- * once. Nothing here may end the transaction, and the connection stays usable.
+ * ended, its leases are not released, and nobody else is granted their keys; heartbeats go on. Thread-safe. No method
+ * ends the transaction, and the connection stays usable.
  */
 public interface LeasePins {
 
@@ -69,13 +69,13 @@ public interface LeasePins {
         /** A lease was taken over, or released, after the snapshot of the transaction. */
         TAKEN_OVER,
 
-        /** The transaction cannot be serialized with others, whatever its leases are. */
+        /** The transaction cannot be serialized with others, whatever happened to its leases. */
         UNSERIALIZABLE,
 
         /** Another error of the transaction, its connection or its pool, which it would meet without locks, too. */
         APPLICATION,
 
-        /** What the pin alone meets, such as missing rights or tables, and a wait for a locked row. */
+        /** An error of the pin alone, such as missing rights or tables, or a wait for a locked row. */
         STORE
     }
 }

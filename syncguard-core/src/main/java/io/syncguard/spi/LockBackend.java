@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store that grants locks. Each operation is one attempt, atomic on the server, in one round trip, and outside of any
- * transaction of the caller. Many threads may call at once. A call blocks for one network timeout at most.
+ * transaction of the caller. Thread-safe. A call blocks for one network timeout at most.
  *
  * <p>The server's clock judges expiry. A lease is live until {@value #TOLERANCE_MILLIS} ms after its end: a holder
  * stops at the end by its own clock, so it knows of the loss before anybody else is granted the key.
  *
- * <p>Requests for a lease or a queue entry carry its lock id and the key that was asked for with it. By a lock id alone
- * they have the same answers, and may take two round trips.
+ * <p>Requests for a lease or a queue entry carry its lock id and the key that was asked for with it. With a lock id
+ * alone they have the same answers, and may take two round trips.
  *
- * <p>Contention is an answer. Every failure is a {@link LockBackendException}. With the codes
+ * <p>Contention is a return value, not an exception. Every failure is a {@link LockBackendException}. With the codes
  * {@code SERVICE_UNAVAILABLE}, {@code NETWORK_TIMEOUT}, {@code ABORTED} and {@code INTERNAL} the outcome is in doubt,
  * and the engine releases what may have been granted. With any other code, and with a {@link RequestNotSentException},
  * nothing was done.
@@ -73,10 +73,10 @@ public interface LockBackend extends AutoCloseable {
      * live again. So they are deleted only when the number is reached, and the others counted once more. A queued
      * request that is granted wakes the waiter behind it, if that one can be granted the key, too.
      *
-     * <p>Otherwise a request with a {@link AcquireRequest#waiter waiter} is {@link AcquireResult.Queued queued}: it
-     * gets a queue entry behind all others, or its own entry is renewed. A request without a waiter is refused, and its
-     * queue entry is deleted if it has one. Such a refusal writes nothing where there was no entry and the first look
-     * found the key taken.
+     * <p>Otherwise a request with a {@link AcquireRequest#waiterNumber waiter} is {@link AcquireResult.Queued queued}:
+     * it gets a queue entry behind all others, or its own entry is renewed. A request without a waiter is refused, and
+     * its queue entry is deleted if it has one. Such a refusal writes nothing where there was no entry and the first
+     * look found the key taken.
      *
      * <p>A hand-over may have granted the key to the queue entry meanwhile. The answer is that grant then, with a whole
      * ttl from now on.
@@ -95,7 +95,7 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Tries to acquire keys of one caller in one round trip. Each request is answered by itself: granted or refused, as
-     * by {@link #acquire}. After an error, and with it, none may be known to be granted.
+     * by {@link #acquire}. If it throws, no request may be known to be granted.
      *
      * @param requests at most {@link #keysTogether}: exclusive, without queue entries, for different keys
      * @return in the order of the requests; {@code null} for one that has to be sent alone, which had no effect
@@ -140,7 +140,8 @@ public interface LockBackend extends AutoCloseable {
      * Ends the lease so that the key is free this time after its grant, by the server's clock and without the
      * tolerance; at once if that time is over. The end may be later than the lease had it. Until then lookups show the
      * grant under a lock id that nobody has, so that nothing can release or extend it. The first waiter is woken
-     * because the end has changed. Nothing is handed over, and a queue entry is left alone.
+     * because the end has changed. Nothing is handed over, and a queue entry is left alone. An extension would not do:
+     * the tolerance would follow it, and a job whose interval is little more than that time would miss runs.
      */
     ReleaseResult releaseAfter(KeyedLockId id, Duration held);
 
@@ -176,14 +177,14 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Sets the leases with these lock ids to end one ttl from now, all in one round trip. The answers come in the order
-     * of the request. A lapsed lease is not revived, and the fence stays. If a lease ends earlier than before, those
-     * who wait for it are woken. If only some of several servers fail, their leases have the answer
+     * of the request. A lapsed lease is not revived, and the fence stays. If a lease ends earlier than before, its
+     * waiters are woken. If only some of several servers fail, their leases have the answer
      * {@link ExtendResult.Failed}.
      */
     List<ExtendResult> extend(List<ExtendRequest> requests);
 
     /**
-     * Which of several servers, each with a number, has what this lock id stands for. The engine sends the requests for
+     * The number of the server that has the lease or queue entry of this lock id. The engine sends the requests for
      * many lock ids to each server apart, so that no server waits for the answer of another. No I/O.
      */
     default int serverOf(String lockId) {
@@ -219,7 +220,7 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Extends one exclusive lease at the request of its holder, and takes the next fence of its key for it: the answer
      * is {@link ExtendResult.Rotated}. The change is durable like a grant. Lock id and time of the grant stay, and no
-     * waiter is passed. If the lease ends earlier than before, those who wait for it are woken. A shared lease is
+     * waiter is passed. If the lease ends earlier than before, its waiters are woken. A shared lease is
      * {@link ExtendResult.NotFound}, and nothing happens to it.
      *
      * @throws LockBackendException with {@code INTERNAL} when no fences are left; the lease is unchanged then

@@ -22,8 +22,8 @@ public record ReleaseResult(Outcome outcome, List<HandOver> handOvers) {
     }
 
     /** Released, and granted to the waiter of this process with this number. */
-    public static ReleaseResult handedOver(long waiter, AcquireResult.Granted grant) {
-        return new ReleaseResult(Outcome.RELEASED, List.of(new HandOver(waiter, grant)));
+    public static ReleaseResult handedOver(long waiterNumber, AcquireResult.Granted grant) {
+        return new ReleaseResult(Outcome.RELEASED, List.of(new HandOver(waiterNumber, grant)));
     }
 
     private static ReleaseResult of(Outcome outcome) {
@@ -52,8 +52,8 @@ public record ReleaseResult(Outcome outcome, List<HandOver> handOvers) {
     /**
      * What a message of {@link WakeUpListener#handOver} says.
      *
-     * @param waiter the number of the waiter, from its last {@link AcquireRequest}
+     * @param waiterNumber the number of the waiter, from its last {@link AcquireRequest}
      * @param grant the lease, which ends one {@link LockBackend#waiterTtl} after the grant
      */
-    public record HandOver(long waiter, AcquireResult.Granted grant) {}
+    public record HandOver(long waiterNumber, AcquireResult.Granted grant) {}
 }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out whether a store grants locks at this moment: acquires reserved keys and releases them, on all servers of
- * the store. It needs the rights, the memory and the disk that a lock of the application needs. Nobody waits for these
+ * the store. It needs the rights, the memory and the disk that a lock of the application needs: a
+ * replica, or a server without memory, would still answer a read. Nobody waits for these
  * keys. Their counters stay, one for each server.
  */
 public final class StoreProbe {

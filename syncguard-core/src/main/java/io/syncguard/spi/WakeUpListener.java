@@ -6,13 +6,13 @@ package io.syncguard.spi;
 public interface WakeUpListener {
 
     /** The waiter with this number may be granted the key now. An unknown number is ignored. */
-    void wake(long waiter);
+    void wake(long waiterNumber);
 
     /**
      * A release has granted the key to the waiter with this number. An unknown number is ignored: the waiter has left
      * and released the grant, or its next request finds the grant.
      */
-    void handOver(long waiter, AcquireResult.Granted grant);
+    void handOver(long waiterNumber, AcquireResult.Granted grant);
 
     /** Wake-ups may have been lost: every waiter has to try again. */
     void wakeUpsMissed();

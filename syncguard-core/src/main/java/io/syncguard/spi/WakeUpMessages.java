@@ -20,7 +20,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Reads the messages that a store sends to the channel of this process, and makes the secrets that authenticate
- * hand-overs. Threads may share it.
+ * hand-overs. Thread-safe.
  *
  * <p>A wake-up is the number of a waiter. A hand-over is the number, the waiter's secret, the fence, and the beginning
  * and the end of the lease, separated by single blanks; the times are milliseconds since 1970.

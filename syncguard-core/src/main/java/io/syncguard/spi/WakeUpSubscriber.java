@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps this process subscribed to the channel on which a store wakes its waiters. It belongs to the engine: a store
- * gives it a {@link Subscription}, and an application never uses it. Threads may share it.
+ * gives it a {@link Subscription}, and an application never uses it. Thread-safe.
  *
  * <p>The thread {@code syncguard-listener} subscribes when somebody waits for the first time, and again after each
  * loss. Each change has every waiter look once, because a wake-up may have been sent while nobody listened.
@@ -25,7 +25,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
 
     private static final Backoff BACKOFF = Backoff.doubling(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-    /** When it looks again whether messages arrive where they did not. */
+    /** How long until it tests again whether messages arrive. */
     private static final long NEXT_TEST_NANOS = Duration.ofMinutes(10).toNanos();
 
     private final String store;
@@ -39,7 +39,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     /** Guarded by this object: the listening thread, from the first waiter on. */
     private @Nullable Alarm alarm;
 
-    /** Guarded by this object: whether there was no thread for it, which the log has. */
+    /** Guarded by this object: whether the log has a warning that no thread could be made. */
     private boolean lacked;
 
     /** Written by the listening thread, and read by all. */
@@ -106,17 +106,17 @@ public final class WakeUpSubscriber implements AutoCloseable {
         this.time = time;
     }
 
-    /** Where this process is woken. */
+    /** The channel on which this process is woken. */
     public String channel() {
         return channel;
     }
 
-    /** With which a waiter of this process is handed a key. */
+    /** Returns the secret that authenticates a hand-over to this waiter. */
     public String secretOf(long waiter) {
         return messages.secretOf(waiter);
     }
 
-    /** Subscribes, if that was not done before. Without a thread for it the next waiter tries again. */
+    /** Subscribes, unless that was done before. If no thread can be made, the next waiter tries again. */
     public void start() {
         if (!started) {
             startListening();
@@ -133,7 +133,8 @@ public final class WakeUpSubscriber implements AutoCloseable {
             started = true;
             made.ringAt(time.nanoTime());
         } catch (Error ex) {
-            // No failure of the connection: that one is logged as well, and begins with the shortest pause.
+            // Not counted as a failure of the connection: such a failure has a warning of its own, and the shortest
+            // pause.
             if (!lacked) {
                 lacked = true;
                 Shielded.log(() -> warn(ex));

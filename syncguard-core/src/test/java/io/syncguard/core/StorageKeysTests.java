@@ -54,6 +54,6 @@ class StorageKeysTests {
 
     @Test
     void people_are_shown_the_first_twelve_bytes_of_the_hash() {
-        assertThat(Hashes.shown("order:42")).isEqualTo("da68380de022bac727782efe");
+        assertThat(Hashes.abbreviated("order:42")).isEqualTo("da68380de022bac727782efe");
     }
 }

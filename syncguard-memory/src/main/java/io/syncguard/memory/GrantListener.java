@@ -8,7 +8,7 @@ import io.syncguard.RawLockInfo;
  */
 public interface GrantListener {
 
-    /** Ignores them. */
+    /** Ignores all events. */
     GrantListener NONE = new GrantListener() {};
 
     default void granted(RawLockInfo lease) {}

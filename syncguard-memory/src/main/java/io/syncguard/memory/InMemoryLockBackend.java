@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One process on an {@link InMemoryStore}, for tests. Several backends may share one store, as processes share a
- * database. Threads may share it.
+ * database. Thread-safe.
  */
 public final class InMemoryLockBackend implements LockBackend {
 
@@ -37,7 +37,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private final WaitingProcess process = new WaitingProcess();
 
-    /** On a store of its own. */
+    /** Makes a backend with a store of its own. */
     public InMemoryLockBackend() {
         this(new InMemoryStore());
     }

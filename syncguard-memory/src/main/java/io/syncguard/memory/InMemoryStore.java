@@ -1,5 +1,6 @@
 package io.syncguard.memory;
 
+import io.syncguard.Fence;
 import io.syncguard.LockLimits;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.FenceSource;
@@ -12,15 +13,16 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
  * What a server is to the other backends: the leases, queues and fence counters of all keys, and a clock. Each
- * operation is one step under one lock, and sees one time. Threads may share it, and so may several backends,
- * each of which is a process.
+ * operation is one step under one lock, and sees one time. Thread-safe. Several backends may share it: each of
+ * them is a process.
  *
- * <p>Its public methods are for tests: they read and change it past its backends, as an operator or a fault would.
+ * <p>Its public methods are for tests: they bypass the backends, as an operator or a fault would.
  */
 public final class InMemoryStore {
 
@@ -82,18 +84,22 @@ public final class InMemoryStore {
      * @return the lock ids of the leases
      */
     public List<String> revoke(String key) {
-        return call(() -> leasesOf(key).stream()
-                .filter(lease -> !lease.isReserved())
-                .map(this::revoked)
-                .toList());
+        return revoke(key, lease -> true);
     }
 
-    /** Deletes the leases of the key that have no holder any more, and wakes those who wait for it. */
+    /** Does the same for the lease with this fence alone, such as one of several permits. */
+    public List<String> revoke(String key, Fence fence) {
+        return revoke(key, lease -> lease.has(fence));
+    }
+
+    /** Deletes the leases of the key that have no holder any more, and wakes its waiters. */
     public void free(String key) {
-        with(key, stored -> {
-            stored.free();
-            return stored;
-        });
+        free(key, lease -> true);
+    }
+
+    /** Does the same for the lease with this fence alone. */
+    public void free(String key, Fence fence) {
+        free(key, lease -> lease.has(fence));
     }
 
     /** Deletes the queue entry with this lock id and wakes its waiter. */
@@ -202,7 +208,7 @@ public final class InMemoryStore {
         return fences;
     }
 
-    /** Leases that lapsed have ended before this grant, although their keys had no operation since. */
+    /** Reports the ends of lapsed leases before the grant: their keys may have had no operation since. */
     void granted(StoredLease lease) {
         keys().flatMap(stored -> stored.leases().all().stream())
                 .filter(other -> other.expiresAt() <= now)
@@ -214,6 +220,20 @@ public final class InMemoryStore {
         if (lease.end()) {
             listener.ended(lease.info());
         }
+    }
+
+    private List<String> revoke(String key, Predicate<StoredLease> chosen) {
+        return call(() -> leasesOf(key).stream()
+                .filter(lease -> !lease.isReserved() && chosen.test(lease))
+                .map(this::revoked)
+                .toList());
+    }
+
+    private void free(String key, Predicate<StoredLease> chosen) {
+        with(key, stored -> {
+            stored.free(chosen);
+            return stored;
+        });
     }
 
     private String revoked(StoredLease lease) {

@@ -40,7 +40,7 @@ final class KeyLeases {
         return leases.stream().filter(lease -> lease.has(lockId)).findFirst().orElse(null);
     }
 
-    /** The live leases because of which the request cannot be granted, in the order of their ends. */
+    /** The live leases that block the request, in the order of their ends. */
     List<StoredLease> conflicting(AcquireRequest request, long now) {
         List<StoredLease> byEnd = live(now).stream()
                 .sorted(Comparator.comparing(StoredLease::expiresAt))

@@ -13,12 +13,12 @@ final class KeyQueue {
 
     private final List<QueueEntry> entries = new ArrayList<>();
 
-    /** Whether one waits for the other: all do, except readers without a limit. */
+    /** Whether one has to wait for the other: always, unless both are readers without a limit. */
     static boolean conflict(AcquireRequest one, AcquireRequest other) {
         return blocksReaders(one) || blocksReaders(other);
     }
 
-    /** Whether it is one of a writer, or has a limit. */
+    /** Whether the request is exclusive, or has permits. */
     static boolean blocksReaders(AcquireRequest waiting) {
         return waiting.mode() == LockMode.EXCLUSIVE || waiting.permits() > 0;
     }

@@ -19,17 +19,20 @@ record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) 
         return held.isEmpty() && inFront.isEmpty();
     }
 
-    /** How long until the first of them ends if nobody releases or extends it; zero if there is none. */
+    /**
+     * How long until the first of them ends, as the others may be released before without a wake-up; zero if there is
+     * none.
+     */
     Duration untilFirst(long now) {
-        return Duration.ofMillis(ends().min().orElse(now) - now);
+        return Duration.ofMillis(ends(held).min().orElse(now) - now);
     }
 
-    /** How long until the last of them ends; zero if there is none. */
+    /** How long until there is room and nobody in front if nobody releases or extends; zero if there is none. */
     Duration untilLast(long now) {
-        return Duration.ofMillis(ends().max().orElse(now) - now);
+        return Duration.ofMillis(ends(deciding()).max().orElse(now) - now);
     }
 
-    /** Of several holders, the one whose lease ends last. */
+    /** The holder, or the one of several whose lease ends last. */
     AcquireResult.@Nullable Holder holder() {
         return held.isEmpty() ? null : held.get(held.size() - 1).holder(held.size() == 1);
     }
@@ -40,9 +43,8 @@ record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) 
         return permits > 0 && room >= 0 ? List.of(held.get(room)) : held;
     }
 
-    private LongStream ends() {
+    private LongStream ends(List<StoredLease> leases) {
         return LongStream.concat(
-                deciding().stream().mapToLong(StoredLease::freeAt),
-                inFront.stream().mapToLong(QueueEntry::expiresAt));
+                leases.stream().mapToLong(StoredLease::freeAt), inFront.stream().mapToLong(QueueEntry::expiresAt));
     }
 }

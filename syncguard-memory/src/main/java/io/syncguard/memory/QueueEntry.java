@@ -50,7 +50,7 @@ final class QueueEntry {
     }
 
     void wake() {
-        Long number = request.waiter();
+        Long number = request.waiterNumber();
         if (number != null) {
             process.wake(number);
         }
@@ -62,7 +62,7 @@ final class QueueEntry {
 
     /** Returns what the answer to the release tells the waiter; one of another process receives a message instead. */
     Optional<HandOver> handOver(AcquireResult.Granted grant, WaitingProcess releasing) {
-        Long number = request.waiter();
+        Long number = request.waiterNumber();
         if (number != null && process == releasing) {
             return Optional.of(new HandOver(number, grant));
         }

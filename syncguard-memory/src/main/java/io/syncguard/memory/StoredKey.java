@@ -53,7 +53,7 @@ final class StoredKey {
             }
             return lease.grant();
         }
-        if (request.waiter() == null) {
+        if (request.waiterNumber() == null) {
             if (own != null) {
                 leave(own);
             }
@@ -150,9 +150,9 @@ final class StoredKey {
         return new ForcedRelease(key, released, 0, fence);
     }
 
-    /** Deletes the leases without a holder. */
-    void free() {
-        leases.all().stream().filter(StoredLease::isReserved).forEach(this::remove);
+    /** Deletes these leases, if they have no holder. */
+    void free(Predicate<StoredLease> chosen) {
+        leases.all().stream().filter(StoredLease::isReserved).filter(chosen).forEach(this::remove);
         wake(waiter -> false);
     }
 
@@ -163,7 +163,7 @@ final class StoredKey {
 
     Optional<LockStatus> status() {
         List<LockInfo> holders =
-                leases.lookup(now()).stream().map(Hashes::shown).toList();
+                leases.lookup(now()).stream().map(Hashes::abbreviated).toList();
         List<LockStatus.Waiter> waiters = queue.status(now());
         if (holders.isEmpty() && waiters.isEmpty()) {
             return Optional.empty();
@@ -207,7 +207,7 @@ final class StoredKey {
         store.ended(lease);
     }
 
-    /** Waiters behind it may have relied on its polls and have to look again; so may one whom readers let pass. */
+    /** Wakes waiters behind it: they may have relied on its polls, or it may have been what blocked them. */
     private void leave(QueueEntry left) {
         List<QueueEntry> behind = queue.behind(left);
         queue.remove(left);
@@ -243,16 +243,16 @@ final class StoredKey {
         boolean canBeGranted = first != null
                 && first.acceptsHandOver()
                 && KeyQueue.blocksReaders(first.request())
-                && canGoOn(first)
+                && isGrantable(first)
                 && store.fences().hasNext(key);
         return canBeGranted ? first : null;
     }
 
-    /** Nothing else wakes those for whom the grant of a shared request leaves room. Readers do not block readers. */
+    /** Wakes the waiters for whom a shared grant leaves room: no lease ends, so nothing else would wake them. */
     private void wakeBehind(AcquireRequest granted) {
         boolean hasWokenReaders = !KeyQueue.blocksReaders(granted);
         queue.entries().stream()
-                .filter(this::canGoOn)
+                .filter(this::isGrantable)
                 .filter(entry -> !hasWokenReaders || KeyQueue.blocksReaders(entry.request()))
                 .forEach(QueueEntry::wake);
     }
@@ -261,11 +261,11 @@ final class StoredKey {
     private void wake(Predicate<QueueEntry> always) {
         queue.removeLapsed(now());
         queue.entries().stream()
-                .filter(entry -> canGoOn(entry) || always.test(entry))
+                .filter(entry -> isGrantable(entry) || always.test(entry))
                 .forEach(QueueEntry::wake);
     }
 
-    private boolean canGoOn(QueueEntry entry) {
+    private boolean isGrantable(QueueEntry entry) {
         return queue.isFirst(entry)
                 && leases.conflicting(entry.request(), now()).isEmpty();
     }

@@ -42,6 +42,10 @@ final class StoredLease {
         return freeAt() > now;
     }
 
+    boolean has(Fence other) {
+        return fence == other.value();
+    }
+
     /** When the key is free of it: one tolerance after its end. */
     long freeAt() {
         return expiresAt + LockBackend.TOLERANCE_MILLIS;
@@ -55,7 +59,7 @@ final class StoredLease {
         expiresAt = end;
     }
 
-    /** Its waiter finds it now: until now, nobody held it. */
+    /** The waiter has found this grant, which nobody held before. */
     void found(long now, Duration ttl) {
         acquiredAt = now;
         expiresAt = now + ttl.toMillis();
@@ -92,9 +96,9 @@ final class StoredLease {
                 new Fence(fence), Instant.ofEpochMilli(acquiredAt), Instant.ofEpochMilli(expiresAt));
     }
 
-    /** @param alone whether nobody else holds the key with it */
-    AcquireResult.Holder holder(boolean alone) {
-        return new AcquireResult.Holder(request.owner(), Instant.ofEpochMilli(acquiredAt), alone, false);
+    /** @param onlyHolder whether nobody else holds the key with it */
+    AcquireResult.Holder holder(boolean onlyHolder) {
+        return new AcquireResult.Holder(request.owner(), Instant.ofEpochMilli(acquiredAt), onlyHolder, false);
     }
 
     RawLockInfo info() {

@@ -4,7 +4,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpListener;
 import org.jspecify.annotations.Nullable;
 
-/** A process on an {@link InMemoryStore}, as the queues see it: what wakes its waiters. Threads may share it. */
+/** A process on an {@link InMemoryStore}, as the queues see it: what wakes its waiters. Thread-safe. */
 final class WaitingProcess {
 
     /** Written by the engine before its first request, read by all. */

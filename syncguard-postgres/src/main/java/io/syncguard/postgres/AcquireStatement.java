@@ -104,7 +104,7 @@ final class AcquireStatement {
         statement.setLong(5, request.ttl().toMillis());
         statement.setString(6, request.owner());
         statement.setBoolean(7, request.queued());
-        statement.setObject(8, request.waiter(), Types.BIGINT);
+        statement.setObject(8, request.waiterNumber(), Types.BIGINT);
         statement.setLong(9, waiterTtl.toMillis());
         statement.setBoolean(10, RequestArrays.handsOver(request, wakeUps));
         statement.setString(11, RequestArrays.channelOf(wakeUps));
@@ -125,7 +125,7 @@ final class AcquireStatement {
         long fence = rows.getLong(1);
         if (rows.wasNull()) {
             Duration timeLeft = Duration.ofMillis(rows.getLong(4));
-            return request.waiter() == null
+            return request.waiterNumber() == null
                     ? new AcquireResult.Refused(timeLeft, holder(rows))
                     : new AcquireResult.Queued(timeLeft, holder(rows));
         }

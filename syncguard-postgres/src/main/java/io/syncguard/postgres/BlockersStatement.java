@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the sessions whose transactions lock rows of a key. Locks no row. */
+/**
+ * Finds the sessions whose transactions lock rows of a key. Locks no row. {@code pg_blocking_pids} alone would need a
+ * session that waits now, and the statements of the library give up early or skip locked rows.
+ */
 final class BlockersStatement {
 
     private static final int STATEMENT_LENGTH = 200;

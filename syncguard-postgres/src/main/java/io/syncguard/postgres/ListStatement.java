@@ -132,7 +132,7 @@ final class ListStatement {
             int waiters = 0;
             do {
                 if (rows.getString("fence") != null) {
-                    holders.add(Hashes.shown(LookupStatement.info(rows)));
+                    holders.add(Hashes.abbreviated(LookupStatement.info(rows)));
                 } else {
                     queue.add(waiter(rows));
                     waiters = rows.getInt("waiters");

@@ -12,7 +12,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /**
  * New connections of a {@code DataSource} of the application, as long as all lead to one database. A
  * {@code DataSource} without a readable URL may choose the database by the thread: then a key would be granted once in
- * each of them. Threads may share it.
+ * each of them. Thread-safe.
  */
 public final class OneStoreDataSource extends DelegatingDataSource {
 

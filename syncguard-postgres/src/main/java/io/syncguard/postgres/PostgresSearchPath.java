@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * take no part in a statement.
  *
  * <p>A table without a schema in its name is looked for on the role's search path once, by the first session: a table of
- * this name that somebody creates later in front of it is never used. Threads may share it.
+ * this name that somebody creates later in front of it is never used. Thread-safe.
  */
 final class PostgresSearchPath {
 

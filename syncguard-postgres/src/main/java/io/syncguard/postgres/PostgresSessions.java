@@ -20,7 +20,7 @@ import org.postgresql.core.TransactionState;
  * settings once. A session that a pooler lends for one transaction gets none: other clients would have them, too, and
  * could change them.
  *
- * <p>Threads may share it.
+ * <p>Thread-safe.
  */
 final class PostgresSessions {
 

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises connections to the database of the locks, by an answer of the server. Threads may share it.
+ * Recognises connections to the database of the locks, by an answer of the server. Thread-safe.
  */
 final class RecognisedDatabases {
 

@@ -71,7 +71,7 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
 
     /** Whether the request gets a queue entry unless it is granted. */
     private static boolean isQueueing(AcquireRequest request) {
-        return request.waiter() != null && !request.queued();
+        return request.waiterNumber() != null && !request.queued();
     }
 
     @Override

@@ -49,7 +49,7 @@ record RequestArrays(
     }
 
     Array waiters() throws SQLException {
-        return array("bigint", AcquireRequest::waiter);
+        return array("bigint", AcquireRequest::waiterNumber);
     }
 
     Array secrets() throws SQLException {
@@ -81,7 +81,7 @@ record RequestArrays(
     }
 
     static @Nullable String secretOf(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
-        Long waiter = request.waiter();
+        Long waiter = request.waiterNumber();
         return wakeUps == null || waiter == null ? null : wakeUps.secretOf(waiter);
     }
 }

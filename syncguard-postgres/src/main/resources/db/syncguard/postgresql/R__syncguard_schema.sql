@@ -12,7 +12,7 @@
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}_waiters TO ...
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_fence_counters} TO ... (DELETE only for fences by the clock)
 --
--- docs/postgresql.md has the overview. Rules for all functions:
+-- docs/internals/postgresql.md has the overview. Rules for all functions:
 -- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
 --   it would read all their rows. So the functions find many rows by = ANY (ARRAY(...)), or one by one in a subquery
 --   that OFFSET 0 or a row lock separates.
@@ -54,7 +54,7 @@ BEGIN
 END
 $do$;
 
--- One row per exclusive lease.
+-- One row per exclusive lease. UNIQUE makes a new lock id a change of key strength, which a pin of the row blocks.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
     key            TEXT COLLATE pg_catalog."C" PRIMARY KEY,
     lock_id        TEXT COLLATE pg_catalog."C" NOT NULL UNIQUE,
@@ -142,7 +142,8 @@ BEGIN
 END
 $do$;
 
--- Removes the functions of version 3 that have other parameters now: acquire requests of its instances fail.
+-- Removes functions of earlier builds that have other names, parameters or columns now: acquire requests of instances
+-- with version 3 fail.
 DO $do$
 DECLARE
     v_old TEXT;
@@ -151,7 +152,7 @@ BEGIN
         'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'next_look(text,boolean,bigint,bigint,bigint)',
+        'front(text)', 'next_look(text,boolean,bigint,bigint,bigint)',
         'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
             'text,bigint[],boolean)',
         'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
@@ -238,8 +239,8 @@ $function$;
 
 -- The fence after this one. By the clock it is at least a hundred times its milliseconds, so it is also larger than the
 -- fences that a lost counter has given. The clock alone gives no larger fence than 810000000000000, in the year 2226: a
--- clock that stood far in the future leaves fences for the time when it is right again. Every fence is drawn by this
--- function.
+-- clock that stood far in the future leaves fences for the time when it is right again. The last fence plus 1 keeps
+-- fences growing when the clock is set back. Every fence is drawn by this function.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_after(p_fence BIGINT, p_now_ms BIGINT) RETURNS BIGINT
 LANGUAGE sql STABLE AS $function$
     SELECT CASE ${syncguard_locks}_fence_source()
@@ -314,7 +315,8 @@ BEGIN
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        -- Its first grant created the row, and _forget may have deleted it since.
+        -- Its first grant created the row, and _forget may have deleted it since. DO UPDATE locks the row of another
+        -- request that creates it at the same time.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), p_key)
         ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence;
@@ -481,9 +483,10 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
 LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN least(
-        CASE WHEN p_leases_until_ms > p_now_ms THEN p_leases_until_ms END,
-        (SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
-         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND p_permits IS NOT NULL),
+        CASE WHEN p_leases_until_ms > p_now_ms THEN least(p_leases_until_ms, (
+            SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND p_permits IS NOT NULL
+        )) END,
         p_entry_until_ms) - p_now_ms;
 END
 $function$;
@@ -538,6 +541,7 @@ DECLARE
     v_fence   BIGINT;
     v_arrival BIGINT;
     v_commits TEXT;
+    v_is_full BOOLEAN := false;
     "Blocked" RECORD;
 BEGIN
     IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
@@ -584,6 +588,7 @@ BEGIN
         END IF;
     END IF;
 
+    -- The first look takes no lock: a refused try writes nothing.
     IF p_waiter IS NULL AND NOT p_queued AND (
         p_permits IS NOT NULL
         OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
@@ -606,13 +611,20 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM ${syncguard_locks}_lock_key(p_key);
     END IF;
+    IF p_shared AND p_permits IS NOT NULL AND NOT p_queued THEN
+        -- Lapsed leases count here. There is no live exclusive lease beside shared ones. The first look is an index scan,
+        -- which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
+        v_is_full := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+            AND EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
+    END IF;
     IF p_queued THEN
         v_answer := ${syncguard_locks}_own_lease(p_key, p_shared, p_lock_id, p_ttl_ms);
         IF v_answer.granted_fence IS NOT NULL THEN
             RETURN v_answer;
         END IF;
-    ELSIF p_shared AND p_permits IS NULL THEN
-        -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits.
+    ELSIF p_shared AND NOT v_is_full THEN
+        -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits; for one with
+        -- permits, no waiter at all.
         WITH "Counter" AS (
             UPDATE ${syncguard_fence_counters} c
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
@@ -620,7 +632,7 @@ BEGIN
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
                 AND NOT EXISTS (
                     SELECT FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND (w.permits IS NOT NULL OR w.lock_id = p_lock_id))
+                    WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
             RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
         )
         INSERT INTO ${syncguard_locks}_shared AS s
@@ -634,7 +646,7 @@ BEGIN
             RETURN v_answer;
         END IF;
     END IF;
-    IF NOT p_queued AND p_waiter IS NOT NULL THEN
+    IF NOT p_queued AND p_waiter IS NOT NULL AND NOT v_is_full THEN
         -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
         -- only: it need not be durable.
         WITH "Held" AS MATERIALIZED (
@@ -664,9 +676,12 @@ BEGIN
         END IF;
     END IF;
 
+    -- The second look, under the row lock: of two requests that have looked at the same time, one is granted. Only a
+    -- grant draws a fence.
     "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
     v_answer.time_left_ms := "Blocked".time_left_ms;
     IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
+        -- Before anything is deleted: a request that fails changes nothing.
         IF EXISTS (
             SELECT FROM ${syncguard_fence_counters} c
             WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
@@ -728,8 +743,8 @@ END
 $function$;
 
 -- Many attempts at once: exclusive requests, in the order of their arrival. The first request for a key without leases
--- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a live
--- exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
+-- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a
+-- live exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
 --
 -- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
 -- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
@@ -846,6 +861,7 @@ BEGIN
             WHERE (r.queued OR r.waiter IS NOT NULL)
                 -- IS TRUE makes it a lookup in a hash table.
                 AND (r.key IN (SELECT k.key FROM pg_catalog.unnest(v_locked) AS k (key))) IS TRUE
+                -- A last attempt that has a lease must not be refused: nobody would release it.
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = r.lock_id OFFSET 0)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
         ), "Key" AS MATERIALIZED (
@@ -957,7 +973,7 @@ DECLARE
     v_free    BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
     v_locked  TEXT[] := '{}';
     v_now     BIGINT := ${syncguard_locks}_now();
-    v_granted BIGINT;
+    v_granted BIGINT := 0;
 BEGIN
     IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
         v_locked := ${syncguard_locks}_lock_keys(
@@ -966,40 +982,43 @@ BEGIN
         v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
     END IF;
 
-    RETURN QUERY
-    WITH "Free" AS MATERIALIZED (
-        SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
-        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
-            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
-        WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
-    ), "Counter" AS (
-        -- One fence for the first reader of a key, and the numbers behind it for the others.
-        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
-            SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
+    IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
+        RETURN QUERY
+        WITH "Free" AS MATERIALIZED (
+            SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
+            FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
+                WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
+            WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
+                -- A reader that has a lease already would fail the whole batch.
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
+        ), "Counter" AS (
+            -- One fence for the first reader of a key, and the numbers behind it for the others.
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
+                SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
+            )
+            WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
+                AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
+                    <= ${syncguard_locks}_last_fence()
+            RETURNING c.fence_key, c.fence
+        ), "Granted" AS MATERIALIZED (
+            -- The last reader of a key has the fence of the counter.
+            SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
+                   ${syncguard_locks}_now() AS now_ms
+            FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
+        ), "Lease" AS (
+            INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
+                   g.owner
+            FROM "Granted" g
+        ), "Left" AS (
+            -- Also lapsed entries, as in _acquire.
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
         )
-        WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
-            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
-                <= ${syncguard_locks}_last_fence()
-        RETURNING c.fence_key, c.fence
-    ), "Granted" AS MATERIALIZED (
-        -- The last reader of a key has the fence of the counter.
-        SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
-               ${syncguard_locks}_now() AS now_ms
-        FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
-    ), "Lease" AS (
-        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
-               g.owner
-        FROM "Granted" g
-    ), "Left" AS (
-        -- Also lapsed entries, as in _attempt.
-        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
-    )
-    SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
-           NULL::BOOLEAN, g.position
-    FROM "Granted" g;
-    GET DIAGNOSTICS v_granted = ROW_COUNT;
+        SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
+               NULL::BOOLEAN, g.position
+        FROM "Granted" g;
+        GET DIAGNOSTICS v_granted = ROW_COUNT;
+    END IF;
     IF v_granted > 0 AND true = ANY (p_queued) THEN
         PERFORM ${syncguard_locks}_wake_beside(k.key, k.permits) FROM (
             SELECT p_keys[f.position] AS key, max(p_permits[f.position]) AS permits
@@ -1015,11 +1034,11 @@ BEGIN
 END
 $function$;
 
--- The front of a queue, limited to waiters that wake-ups reach: the readers in front of the first waiter with permits,
--- and that waiter. is_next: no entry in front conflicts with it; can_go_on: no lease either. The caller has locked the
+-- The waiters at the front of a queue that wake-ups reach: the readers in front of the first waiter with permits, and
+-- that waiter. is_next: no entry in front conflicts with it; grantable: no lease either. The caller has locked the
 -- serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_front(p_key TEXT)
-RETURNS TABLE (arrival BIGINT, permits INTEGER, channel TEXT, waiter BIGINT, is_next BOOLEAN, can_go_on BOOLEAN)
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_front_waiters(p_key TEXT)
+RETURNS TABLE (arrival BIGINT, permits INTEGER, channel TEXT, waiter BIGINT, is_next BOOLEAN, grantable BOOLEAN)
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_now BIGINT := ${syncguard_locks}_now();
@@ -1053,8 +1072,8 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_next(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front(p_key) f
-    WHERE f.can_go_on;
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f
+    WHERE f.grantable;
 END
 $function$;
 
@@ -1076,8 +1095,8 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front(p_key) f
-    WHERE f.can_go_on OR f.arrival > p_arrival AND (p_permits IS NOT NULL OR f.is_next AND f.permits IS NOT NULL);
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f
+    WHERE f.grantable OR f.arrival > p_arrival AND (p_permits IS NOT NULL OR f.is_next AND f.permits IS NOT NULL);
 END
 $function$;
 
@@ -1086,7 +1105,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front(p_key) f;
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f;
 END
 $function$;
 
@@ -1539,7 +1558,7 @@ END
 $procedure$;
 
 -- Releases a lease as _hand_over does. Before that, requests for its key that have no queue entry enter the queue, if
--- the lease is exclusive and live; queued says so.
+-- the lease is exclusive and live; queued says so. A repeated call finds them there (ON CONFLICT).
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
     p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
     p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_permits INTEGER[], p_owners TEXT[], p_waiters BIGINT[],

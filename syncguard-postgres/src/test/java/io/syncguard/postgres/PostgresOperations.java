@@ -16,7 +16,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Each operation of a backend, by the name that {@code docs/security.md} has for it. */
+/** Each operation of a backend, by the name that {@code rights-needed.txt} has for it. */
 final class PostgresOperations {
 
     private static final Duration TTL = Duration.ofMinutes(1);

@@ -112,6 +112,17 @@ class PostgresPermitRaceTests {
         assertThat(race.readers()).containsExactly(THEIRS, MINE);
     }
 
+    /** No wake-up comes when the transaction ends. */
+    @Test
+    void who_waits_for_the_place_of_a_lapsed_lease_that_a_transaction_pins_looks_after_a_moment() throws Exception {
+        hold(1);
+        race.pinReaders();
+        race.moveClock(PAST_THE_TTL);
+        hold(THEIRS);
+
+        assertThat(race.queue(permit(MINE, 2), 1).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
+    }
+
     @Test
     void a_lapsed_lease_is_deleted_only_where_its_place_is_needed() {
         hold(1);

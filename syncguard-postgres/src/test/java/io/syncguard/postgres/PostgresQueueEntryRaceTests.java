@@ -119,7 +119,7 @@ class PostgresQueueEntryRaceTests {
     }
 
     @Test
-    void readers_next_to_each_other_can_go_on_together_and_who_stands_behind_looks_at_who_is_in_front() {
+    void adjacent_readers_are_grantable_together_and_a_waiter_behind_looks_at_those_in_front() {
         race.queue(reader(THIRD), 3);
         race.queue(reader(FOURTH), 4);
         race.backend.release(FIRST);

@@ -138,7 +138,7 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void the_last_attempt_of_one_who_gives_up_its_queue_entry_wakes_who_can_go_on_now() throws Exception {
+    void the_last_attempt_of_a_waiter_deletes_its_entry_and_wakes_grantable_waiters() throws Exception {
         race.backend.release(MINE);
         race.grantShared(MINE);
         race.queue(request(FIRST), 1);

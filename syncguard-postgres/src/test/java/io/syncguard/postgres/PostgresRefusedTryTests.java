@@ -42,7 +42,7 @@ class PostgresRefusedTryTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void because_of_one_who_waits_and_can_go_on(boolean shared) throws Exception {
+    void because_of_a_grantable_waiter(boolean shared) throws Exception {
         race.grant(MINE);
         race.queue(request("writer"), 1);
         race.backend.release(MINE);
@@ -51,7 +51,7 @@ class PostgresRefusedTryTests {
     }
 
     @Test
-    void because_of_readers_who_wait_and_can_go_on() throws Exception {
+    void because_of_grantable_readers() throws Exception {
         race.grant(MINE);
         race.queue(reader("reader"), 1);
         race.backend.release(MINE);

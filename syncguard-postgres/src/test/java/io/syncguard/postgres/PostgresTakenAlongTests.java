@@ -115,7 +115,7 @@ class PostgresTakenAlongTests {
                             waiter.owner(),
                             true,
                             false,
-                            waiter.waiter())))
+                            waiter.waiterNumber())))
                     .isInstanceOf(AcquireResult.Queued.class);
 
             ReleaseResult answer = together

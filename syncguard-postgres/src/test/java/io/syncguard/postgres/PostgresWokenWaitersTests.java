@@ -12,7 +12,7 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
 
     /** The sweeper has to wake them: there may be no waiter left that would itself detect a lapsed entry in front. */
     @Test
-    void the_sweeper_wakes_who_can_go_on_because_a_queue_entry_in_front_has_lapsed() {
+    void the_sweeper_wakes_grantable_waiters_because_a_queue_entry_in_front_has_lapsed() {
         held(reader());
         AcquireRequest dead = queuedWriter();
         AcquireRequest reader = queuedReader();
@@ -25,7 +25,7 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
     }
 
     @Test
-    void the_sweeper_wakes_who_can_go_on_because_a_writer_has_lapsed() {
+    void the_sweeper_wakes_grantable_waiters_because_a_writer_has_lapsed() {
         AcquireRequest lapsed = held(writer());
         AcquireRequest first = queuedReader();
         AcquireRequest second = queuedReader();
@@ -38,7 +38,7 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
     }
 
     @Test
-    void the_sweeper_wakes_who_can_go_on_because_a_reader_has_lapsed() {
+    void the_sweeper_wakes_grantable_waiters_because_a_reader_has_lapsed() {
         AcquireRequest lapsed = held(reader());
         AcquireRequest writer = queuedWriter();
         queuedReader();

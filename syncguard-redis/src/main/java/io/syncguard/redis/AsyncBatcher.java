@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets requests of many threads share calls to a store that answers later. Threads share it.
+ * Lets requests of many threads share calls to a store that answers later. Thread-safe.
  *
  * <ul>
  *   <li>While there are few callers, each sends its request alone.

@@ -47,7 +47,7 @@ final class RedisAcquireRequests {
         arguments.add(Long.toString(ttl + LockBackend.TOLERANCE_MILLIS));
         arguments.add(lock.label(request.owner()));
         arguments.add(request.key());
-        Long waiter = request.waiter();
+        Long waiter = request.waiterNumber();
         if (waiter == null) {
             arguments.add("TRY");
         } else {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests for which no thread waits: the driver's thread brings the answer, and its timer ends a request without one.
- * Threads may share it.
+ * Thread-safe.
  */
 final class RedisAsyncRequests {
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Sends requests to one shard in one script, and does not wait for the answer. Threads share it. */
+/** Sends requests to one shard in one script, and does not wait for the answer. Thread-safe. */
 final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object> {
 
     private static final RedisScript BATCH = RedisScript.named("batch");

@@ -188,7 +188,7 @@ final class RedisErrors {
             case PASSWORD ->
                 " refuses the user or its password" + words
                         + "Correct spring.data.redis.username and spring.data.redis.password";
-            case RIGHT -> " denies the user a right" + words + "Grant the rights that docs/redis.md lists";
+            case RIGHT -> " denies the user a right" + words + "Grant the rights that docs/security.md lists";
             case DATABASE -> " does not have the database" + words + "Correct spring.data.redis.database";
             case COMMAND -> " lacks a command that locks need" + words + "Look for rename-command";
             default -> nextStep(code, words);

@@ -11,7 +11,7 @@ import org.apache.commons.logging.LogFactory;
 /**
  * Reports fence counters that have begun again. It remembers the largest fence that this process received for each key
  * that it used lately. If a later grant has no larger fence, the server has lost the counter, and stores that compare
- * fences refuse the holder. Threads may share it.
+ * fences refuse the holder. Thread-safe.
  */
 final class RedisFenceMonitor {
 

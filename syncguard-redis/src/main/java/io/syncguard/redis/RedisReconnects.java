@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remembers why the server refuses the connections that the driver opens again. The driver itself tells callers only
- * that it is not connected. Threads may share it.
+ * that it is not connected. Thread-safe.
  */
 final class RedisReconnects {
 

@@ -126,7 +126,7 @@ final class RedisReplyReader {
         return new LockStatus(
                 key,
                 time(reply, 0),
-                readInfos(lists.get(0), key).stream().map(Hashes::shown).toList(),
+                readInfos(lists.get(0), key).stream().map(Hashes::abbreviated).toList(),
                 lists.get(1).replies().stream()
                         .map(RedisReplyReader::readWaiter)
                         .toList(),

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs scripts. One time limit covers all steps: the connection if there is none yet, the script by its digest, and by
- * its text if the server does not know the digest. Threads may share it; all requests use one connection.
+ * its text if the server does not know the digest. Thread-safe; all requests use one connection.
  *
  * <p>Does not use {@code RedisTemplate}, which joins a transaction of the caller: within {@code MULTI} the server
  * answers no request before the end of the transaction.

@@ -37,7 +37,8 @@ final class RedisStartFailure {
                 switch (refusal) {
                     case PASSWORD -> List.of("Correct spring.data.redis.username and spring.data.redis.password");
                     case RIGHT ->
-                        List.of("Have an administrator give the user the rights under \"Rights\" in docs/redis.md");
+                        List.of(
+                                "Have an administrator give the user the rights under \"Rights on Redis\" in docs/security.md");
                     case DATABASE -> List.of("Correct spring.data.redis.database", "Raise databases of the server");
                     case COMMAND ->
                         List.of(

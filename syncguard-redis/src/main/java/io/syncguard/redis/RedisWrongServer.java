@@ -13,7 +13,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Closes the connections to a server that says that it is not the master, so that the next ones find the master: behind
- * an address that moves to it, such as that of a proxy, the old ones would stay where they are. Threads may share it.
+ * an address that moves to it, such as that of a proxy, the old ones would stay where they are. Thread-safe.
  */
 final class RedisWrongServer {
 

@@ -2,6 +2,7 @@ package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -143,7 +144,11 @@ class RedisClusterChangesTests {
     }
 
     private void assertHeldAndNextFence() {
-        eventually().ignoreExceptions().until(() -> backend.isLocked("order:42"));
+        // A failure shows the last answer, or the last error.
+        eventually()
+                .untilAsserted(() -> assertThatNoException()
+                        .isThrownBy(
+                                () -> assertThat(backend.isLocked("order:42")).isTrue()));
         assertThat(backend.acquire(request)).isInstanceOf(AcquireResult.Refused.class);
         assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend.acquire(request))

@@ -73,7 +73,7 @@ class RedisClusterShardsTests extends ContractFixture {
         List<AcquireRequest> requests = heldLocks();
         List<KeyedLockId> ids = new ArrayList<>(
                 requests.stream().map(AcquireRequest::keyedLockId).toList());
-        ids.add(nobodys());
+        ids.add(newKeyedLockId());
         ids.add(new KeyedLockId("_".repeat(22)));
         Collections.shuffle(ids, new Random(42));
         List<Boolean> known = ids.stream()
@@ -130,8 +130,9 @@ class RedisClusterShardsTests extends ContractFixture {
         assertThat(nextLooks).hasSize(LOCKS).allSatisfy(nextLook -> assertLeft(nextLook, TTL.plus(TOLERANCE)));
         eventually()
                 .untilAsserted(() -> assertThat(woken)
-                        .containsExactlyInAnyOrderElementsOf(
-                                waiters.stream().map(AcquireRequest::waiter).toList()));
+                        .containsExactlyInAnyOrderElementsOf(waiters.stream()
+                                .map(AcquireRequest::waiterNumber)
+                                .toList()));
     }
 
     @Test

@@ -431,8 +431,9 @@ class RedisKeysTests extends ContractFixture {
 
         Awaitility.await()
                 .untilAsserted(() -> assertThat(woken)
-                        .containsExactlyInAnyOrderElementsOf(
-                                readers.stream().map(AcquireRequest::waiter).toList()));
+                        .containsExactlyInAnyOrderElementsOf(readers.stream()
+                                .map(AcquireRequest::waiterNumber)
+                                .toList()));
     }
 
     @Test

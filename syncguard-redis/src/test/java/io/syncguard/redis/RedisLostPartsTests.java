@@ -85,8 +85,8 @@ class RedisLostPartsTests extends ContractFixture {
         }
 
         assertThat(backend().release(holder.keyedLockId()).handOvers())
-                .extracting(ReleaseResult.HandOver::waiter)
-                .containsExactly(waiters.get(0).waiter(), waiters.get(2).waiter());
+                .extracting(ReleaseResult.HandOver::waiterNumber)
+                .containsExactly(waiters.get(0).waiterNumber(), waiters.get(2).waiterNumber());
         assertThat(renewQueueEntry(waiters.get(1))).isZero();
     }
 
@@ -103,7 +103,7 @@ class RedisLostPartsTests extends ContractFixture {
             if (word.startsWith("~")) {
                 store.redis().opsForZSet().remove(store.key("waiting", KEY), waiter.lockId());
             } else {
-                alive.add(waiter.waiter());
+                alive.add(waiter.waiterNumber());
             }
         }
         Awaitility.await().until(backend()::isConnected);
@@ -128,7 +128,7 @@ class RedisLostPartsTests extends ContractFixture {
 
         backend().forceRelease(KEY);
 
-        Awaitility.await().untilAsserted(() -> assertThat(woken).containsExactly(alive.waiter()));
+        Awaitility.await().untilAsserted(() -> assertThat(woken).containsExactly(alive.waiterNumber()));
         assertThat(store.redis().opsForZSet().size(store.key("queue", KEY))).isEqualTo(1);
     }
 

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The rights that {@code docs/redis.md} asks for, and a user who has them and no others. */
+/** The rights that {@code docs/security.md} asks for, and a user who has them and no others. */
 final class RedisRights {
 
     static final String PASSWORD = "secret";
@@ -77,7 +77,7 @@ final class RedisRights {
     /** Finds in the document what an administrator types, as words. */
     private static List<String> found(Pattern pattern) {
         try {
-            Matcher line = pattern.matcher(Files.readString(Path.of("../docs/redis.md")));
+            Matcher line = pattern.matcher(Files.readString(Path.of("../docs/security.md")));
             assertThat(line.find()).isTrue();
             return new ArrayList<>(List.of(line.group(1).split(" ")));
         } catch (IOException ex) {

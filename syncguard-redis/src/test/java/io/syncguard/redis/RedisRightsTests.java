@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The rights that {@code docs/redis.md} asks for are sufficient for every operation, and the scripts need each of their
+ * The rights that {@code docs/security.md} asks for are sufficient for every operation, and the scripts need each of their
  * commands.
  */
 class RedisRightsTests {

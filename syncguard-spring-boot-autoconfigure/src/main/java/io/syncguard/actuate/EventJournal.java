@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remembers the last events of this process, and counts what became of its locks. It keeps {@value #CAPACITY} events
- * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Threads may share it,
- * and none waits for another.
+ * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Thread-safe, and
+ * no thread waits for another.
  */
 public final class EventJournal implements LockListener, LeaderListener {
 
@@ -91,7 +92,7 @@ public final class EventJournal implements LockListener, LeaderListener {
 
     @Override
     public void forceReleased(ForcedRelease release, String reason) {
-        String name = Objects.requireNonNullElse(knownNames(List.of()).of(release.key()), "");
+        String name = Objects.requireNonNullElse(knownNames(List.of(), Map.of()).of(release.key()), "");
         if (release.released() == 0 && release.remaining() == 0) {
             add(EventType.NOT_HELD, name, release.key(), null, null, "release by force; " + reason);
             return;
@@ -138,14 +139,19 @@ public final class EventJournal implements LockListener, LeaderListener {
         return names;
     }
 
-    /** @param current what this process holds and waits for */
-    KnownNames knownNames(List<LocalLock> current) {
+    /**
+     * The names that this process knows.
+     *
+     * @param current what it holds and waits for
+     * @param permits how many permits its annotated methods have, by name
+     */
+    KnownNames knownNames(List<LocalLock> current, Map<String, Set<Integer>> permits) {
         Map<String, String> byKey = new HashMap<>();
         Stream.concat(routine.events(), notable.events())
                 .filter(event -> event.key() != null && !event.name().isEmpty())
                 .forEach(event -> byKey.put(event.key(), event.name()));
         current.forEach(lock -> byKey.put(lock.request().key(), lock.request().name()));
-        return new KnownNames(byKey, tallies.keySet());
+        return new KnownNames(byKey, tallies.keySet(), permits);
     }
 
     private void add(EventType type, LockEvent event, String text) {

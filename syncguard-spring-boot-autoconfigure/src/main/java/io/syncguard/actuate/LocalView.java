@@ -16,7 +16,7 @@ record LocalView(KeyView keys, KnownNames names, OwnCallers callers) {
 
     /** The view of a process that knows nothing of its own callers. */
     static LocalView unaware(KeyView keys) {
-        return new LocalView(keys, new KnownNames(Map.of(), Set.of()), OwnCallers.NONE);
+        return new LocalView(keys, new KnownNames(Map.of(), Set.of(), Map.of()), OwnCallers.NONE);
     }
 
     /**

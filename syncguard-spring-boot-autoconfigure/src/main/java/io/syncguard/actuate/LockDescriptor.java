@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -17,6 +18,9 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param key the key, or its hash
  * @param name the name under which this process counts the lock; {@code null} if it does not know it
+ * @param permitsInUse how many shared leases are live
+ * @param permits of how many: the numbers of the waiters and of this process, in ascending order. A lease has none, so it
+ *     is empty if only other processes know them
  * @param holders in the order of their fences
  * @param waiters how many wait
  * @param queue the first of them
@@ -26,6 +30,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 public record LockDescriptor(
         String key,
         @Nullable String name,
+        int permitsInUse,
+        List<Integer> permits,
         List<Holder> holders,
         int waiters,
         List<Waiter> queue,
@@ -53,14 +59,17 @@ public record LockDescriptor(
      * A queue entry.
      *
      * @param position from 1
+     * @param permits one of how many it waits for; {@code null} for no limit
      * @param thread as for a holder
      * @param traceId of the acquisition; {@code null} in another process, and without traces
      * @param waiting for how long
-     * @param blockedBy the nearest waiter in front that it waits for; the holders, if there is none
+     * @param blockedBy the nearest waiter in front that it waits for; the holders that are in its way, if there is none.
+     *     One that waits for a permit waits for all holders, if they are as many as its permits
      */
     public record Waiter(
             int position,
             LockMode mode,
+            @Nullable Integer permits,
             String owner,
             @Nullable String thread,
             @Nullable String traceId,
@@ -77,6 +86,8 @@ public record LockDescriptor(
         return new LockDescriptor(
                 view.show(lock.key()),
                 local.names().of(lock.key()),
+                (int) shared(lock),
+                permits(lock, local),
                 lock.holders().stream()
                         .map(holder -> holder(lock, holder, local))
                         .toList(),
@@ -98,6 +109,24 @@ public record LockDescriptor(
                 holder.fence().value());
     }
 
+    private static long shared(LockStatus lock) {
+        return lock.holders().stream()
+                .filter(holder -> holder.mode() == LockMode.SHARED)
+                .count();
+    }
+
+    private static List<Integer> permits(LockStatus lock, LocalView local) {
+        return Stream.of(
+                        lock.queue().stream().map(LockStatus.Waiter::permits),
+                        local.callers().permits(lock.key()),
+                        local.names().permitsOf(lock.key()).stream())
+                .flatMap(each -> each)
+                .filter(permits -> permits > 0)
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
     private static List<Waiter> queue(LockStatus lock, LocalView local) {
         List<@Nullable LocalLock> callers = local.callers().waiters(lock);
         List<Waiter> queue = new ArrayList<>();
@@ -106,6 +135,7 @@ public record LockDescriptor(
             queue.add(new Waiter(
                     queue.size() + 1,
                     waiter.mode(),
+                    waiter.permits() > 0 ? waiter.permits() : null,
                     waiter.owner(),
                     local.thread(caller),
                     caller == null ? null : caller.traceId(),
@@ -117,17 +147,19 @@ public record LockDescriptor(
     }
 
     /**
-     * The nearest waiter in front that it has to wait for; the holders, if there is none. Readers do not block readers.
+     * The nearest waiter in front that it has to wait for; the holders, if there is none. Readers do not block readers,
+     * unless one of them asks for a permit: that one is passed by nobody, and passes nobody.
      */
     private static List<String> blockers(LockStatus lock, LockStatus.Waiter waiter, List<Waiter> inFront) {
         for (int i = inFront.size() - 1; i >= 0; i--) {
             Waiter each = inFront.get(i);
-            if (conflict(waiter.mode(), each.mode())) {
+            if (waiter.permits() > 0 || each.permits() != null || conflict(waiter.mode(), each.mode())) {
                 return List.of("position " + each.position() + ", " + each.owner());
             }
         }
+        boolean isFull = waiter.permits() > 0 && shared(lock) >= waiter.permits();
         return lock.holders().stream()
-                .filter(holder -> conflict(waiter.mode(), holder.mode()))
+                .filter(holder -> isFull || conflict(waiter.mode(), holder.mode()))
                 .map(holder -> "held by " + holder.owner())
                 .toList();
     }

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
- * What the health indicators of all generations of Spring Boot ask. Threads may share it.
+ * What the health indicators of all generations of Spring Boot ask. Thread-safe.
  */
 public final class LockHealth {
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what becomes of the locks of one name. Threads may share it. */
+/** Counts what becomes of the locks of one name. Thread-safe. */
 final class NameTally {
 
     private final LongAdder acquired = new LongAdder();

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the callers of this process that have the leases and queue entries of a lock in the store. Immutable. */
@@ -54,12 +55,19 @@ final class OwnCallers {
         return found;
     }
 
+    /** The numbers of permits that callers of this key ask for; 0 for one without a limit. */
+    Stream<Integer> permits(String key) {
+        return byKey.getOrDefault(key, List.of()).stream()
+                .map(each -> each.request().permits());
+    }
+
     private static boolean isOf(LocalLock caller, LockStatus.Waiter entry, LockStatus lock) {
         Duration difference = Duration.between(entry.since(), lock.at())
                 .minus(caller.elapsed())
                 .abs();
         return caller.owner().equals(entry.owner())
                 && caller.request().mode() == entry.mode()
+                && caller.request().permits() == entry.permits()
                 && difference.compareTo(SAME_ARRIVAL) < 0;
     }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -41,6 +42,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     private final Map<String, LockEngine> managers;
     private final Supplier<@Nullable LeaderElection> election;
     private final EventJournal journal;
+    private final Supplier<Map<String, Set<Integer>>> permits;
     private final Show showValues;
     private final HiddenKeys hiddenKeys;
     private final LockLists lists;
@@ -49,6 +51,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
      * @param managers by the names of their beans, the primary one first
      * @param election in which this process may take part
      * @param journal receives the events of this process
+     * @param permits how many permits the annotated methods of a name have
      * @param showValues when keys are shown; their hashes are shown otherwise
      * @param hashSecret the same in all processes whose hashes are to agree; {@code null} for a random one
      */
@@ -56,11 +59,13 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             Map<String, LockEngine> managers,
             Supplier<@Nullable LeaderElection> election,
             EventJournal journal,
+            Supplier<Map<String, Set<Integer>>> permits,
             Show showValues,
             @Nullable String hashSecret) {
         this.managers = managers;
         this.election = election;
         this.journal = journal;
+        this.permits = permits;
         this.showValues = showValues;
         this.hiddenKeys = new HiddenKeys(hashSecret);
         this.lists = new LockLists(hiddenKeys);
@@ -187,7 +192,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
 
     private LocalView local(LockEngine engine, KeyView view) {
         List<LocalLock> locks = engine.diagnostics().locks();
-        return new LocalView(view, journal.knownNames(locks), new OwnCallers(locks));
+        return new LocalView(view, journal.knownNames(locks, permits.get()), new OwnCallers(locks));
     }
 
     private String keyOf(String hash) {

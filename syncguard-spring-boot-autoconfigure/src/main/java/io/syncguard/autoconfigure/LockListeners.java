@@ -10,7 +10,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
  * The listeners of all engines. Those of the library count from the first lock, for the meters have to be complete;
- * those of the application, which may need locks themselves, when all beans exist. Threads may share it.
+ * those of the application, which may need locks themselves, when all beans exist. Thread-safe.
  */
 final class LockListeners implements SmartInitializingSingleton {
 

@@ -16,7 +16,7 @@ import javax.sql.DataSource;
 
 /**
  * Lock managers on several PostgreSQL databases, for applications whose tenants have databases of their own. All have
- * the settings {@code syncguard.*}, and stop with the application. Threads may share it.
+ * the settings {@code syncguard.*}, and stop with the application. Thread-safe.
  *
  * <pre>{@code
  * @Bean
@@ -61,7 +61,7 @@ public final class PostgresLockManagers implements AutoCloseable {
      *     the thread has no tenant
      */
     public LockManager get(String name) {
-        LockEngine engine = engines.get(LockLimits.given("name of a lock manager", name));
+        LockEngine engine = engines.get(LockLimits.requireNonNull("name of a lock manager", name));
         if (engine == null) {
             throw LockSetupException.invalid(
                     "There is no lock manager '" + name + "', only " + new TreeSet<>(engines.keySet()),

@@ -7,9 +7,11 @@ import io.syncguard.actuate.ServletAnswerHeaders;
 import io.syncguard.actuate.SyncGuardConsoleEndpoint;
 import io.syncguard.actuate.SyncGuardEndpoint;
 import io.syncguard.actuate.SyncGuardEndpointWebExtension;
+import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.leader.LeaderElection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -49,14 +51,23 @@ public final class SyncGuardEndpointAutoConfiguration {
             ListableBeanFactory beans,
             ObjectProvider<LeaderElection> election,
             EventJournal journal,
+            ObjectProvider<DistributedLockAdvisor> annotated,
             SyncGuardEndpointProperties properties) {
         properties.check();
         return new SyncGuardEndpoint(
                 LockEngines.of(beans),
                 election::getIfAvailable,
                 journal,
+                () -> permits(annotated),
                 properties.showValues(),
                 properties.hashSecret());
+    }
+
+    private static Map<String, Set<Integer>> permits(ObjectProvider<DistributedLockAdvisor> annotated) {
+        return annotated.stream()
+                .findFirst()
+                .map(DistributedLockAdvisor::permits)
+                .orElse(Map.of());
     }
 
     @Bean

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that each thread holds, in which store, and how often it has locked them. A thread may hold one key in
- * several stores. Threads may share it.
+ * several stores. Thread-safe.
  */
 final class HeldLocks {
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * One key of a registry. Threads may share it. It has no state: what a thread holds is in {@link HeldLocks}.
+ * One key of a registry. Thread-safe. It has no state: what a thread holds is in {@link HeldLocks}.
  *
  * <p>The engine also queues the threads of one process. So there is no local lock in front of it.
  */

@@ -9,7 +9,7 @@ import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * Spring Integration's lock registry on the locks of a {@link LockManager}. Threads may share it.
+ * Spring Integration's lock registry on the locks of a {@link LockManager}. Thread-safe.
  *
  * <pre>{@code
  * Lock lock = registry.obtain("42");

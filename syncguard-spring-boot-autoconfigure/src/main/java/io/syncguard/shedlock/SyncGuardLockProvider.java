@@ -14,7 +14,7 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
 /**
- * Runs ShedLock's {@code @SchedulerLock} methods under the locks of a {@link LockManager}. Threads may share it.
+ * Runs ShedLock's {@code @SchedulerLock} methods under the locks of a {@link LockManager}. Thread-safe.
  *
  * <p>The name is the key: {@code @SchedulerLock(name = "report")} and {@code @DistributedLock("report")} exclude each
  * other. {@code lockAtMostFor} is the ttl. There is no heartbeat, so the lock ends after that time even if its process

@@ -9,7 +9,7 @@ import org.springframework.http.client.ClientHttpResponse;
 
 /**
  * Adds the fence of the current lock to requests, so that their receiver can refuse those of a holder that lost its
- * lock. Threads may share it.
+ * lock. Thread-safe.
  *
  * <pre>{@code
  * RestClient ledger = RestClient.builder().baseUrl(url).requestInterceptor(fenceHeader).build();

@@ -121,6 +121,6 @@ class EventJournalTests {
 
     private static LockEvent event(String name, @Nullable LockReason reason) {
         return new LockEvent(
-                name, "order:1", LockMode.EXCLUSIVE, "postgres", new Fence(1), reason, Duration.ofSeconds(2), 1);
+                name, "order:1", LockMode.EXCLUSIVE, 0, "postgres", new Fence(1), reason, Duration.ofSeconds(2), 1);
     }
 }

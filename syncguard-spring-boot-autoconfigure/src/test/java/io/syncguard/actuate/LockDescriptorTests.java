@@ -12,7 +12,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Why a waiter is blocked, and the times of a lock. */
 class LockDescriptorTests {
@@ -67,6 +74,76 @@ class LockDescriptorTests {
         assertThat(blockers()).containsExactly(List.of());
     }
 
+    /** A word for each holder, or each waiter: {@code W} exclusive, {@code R} without a limit, else its permits. */
+    @ParameterizedTest(name = "held {0}, queue {1}: {2}")
+    @CsvSource(delimiter = '|', textBlock = """
+            # as many holders as permits
+            R R       | 2           | held by h1, held by h2
+            R R       | 3           |
+            R         | 1           | held by h1
+            # also of a larger number, as in a rolling deployment
+            R R R     | 2           | held by h1, held by h2, held by h3
+            W         | 5           | held by h1
+            # nobody passes one that waits for a permit, and it passes nobody
+            R R       | 2 2         | held by h1, held by h2; position 1, w1
+            R R       | 2 5         | held by h1, held by h2; position 1, w1
+            R R       | 2 R R       | held by h1, held by h2; position 1, w1; position 1, w1
+            R         | W R 2       | held by h1; position 1, w1; position 2, w2
+            W         | R R 2 R     | held by h1; held by h1; position 2, w2; position 3, w3
+            # a writer waits for all
+            R R       | W 5         | held by h1, held by h2; position 1, w1
+            R R       | 2 W         | held by h1, held by h2; position 1, w1
+            # one that is about to be granted
+                      | 2           |
+            R         | 5 5         | ; position 1, w1
+            """)
+    void one_that_waits_for_a_permit_waits_for_those_who_fill_its_places_or_for_the_waiter_in_front(
+            @Nullable String held, String waiting, @Nullable String expected) {
+        words(held).forEach(word -> held(mode(word), "h" + (holders.size() + 1)));
+        words(waiting).forEach(word -> waits(mode(word), permits(word), "w" + (queue.size() + 1)));
+
+        assertThat(blockers().stream().map(each -> String.join(", ", each)).collect(Collectors.joining("; ")))
+                .isEqualTo(Objects.requireNonNullElse(expected, ""));
+        assertThat(shown().queue())
+                .extracting(LockDescriptor.Waiter::permits)
+                .containsExactlyElementsOf(words(waiting).stream()
+                        .map(word -> permits(word) > 0 ? permits(word) : null)
+                        .toList());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            R R | 5     |       | 2 | 5
+            R R | 5 8 5 |       | 2 | 5 8
+            R R | W R   |       | 2 |
+            R   | 8     | 5     | 1 | 5 8
+            R   | W     | 5 5 3 | 1 | 3 5
+            W   | 5     |       | 0 | 5
+                | W     |       | 0 |
+            """)
+    void permits_in_use_are_counted_and_their_number_is_that_of_waiters_and_of_this_process(
+            @Nullable String held, String waiting, @Nullable String annotated, int inUse, @Nullable String of) {
+        words(held).forEach(word -> held(mode(word), "h"));
+        words(waiting).forEach(word -> waits(mode(word), permits(word), "w"));
+        Map<String, Set<Integer>> permits = annotated == null
+                ? Map.of()
+                : Map.of(
+                        "order",
+                        words(annotated).stream().map(Integer::valueOf).collect(Collectors.toSet()),
+                        "ord",
+                        Set.of(77));
+
+        LockDescriptor shown = LockDescriptor.of(
+                new LockStatus("order:42", AT, holders, queue, queue.size()),
+                List.of(),
+                new LocalView(KeyView.PLAIN, new KnownNames(Map.of(), Set.of(), permits), OwnCallers.NONE));
+
+        assertThat(shown.permitsInUse()).isEqualTo(inUse);
+        assertThat(shown.permits())
+                .containsExactlyElementsOf(
+                        words(of).stream().map(Integer::valueOf).toList());
+    }
+
     @Test
     void times_are_counted_from_when_the_server_looked() {
         held(EXCLUSIVE, "w1");
@@ -82,7 +159,23 @@ class LockDescriptorTests {
     }
 
     private void waits(LockMode mode, String owner) {
-        queue.add(new LockStatus.Waiter(mode, 0, owner, AT.minusSeconds(3)));
+        waits(mode, 0, owner);
+    }
+
+    private void waits(LockMode mode, int permits, String owner) {
+        queue.add(new LockStatus.Waiter(mode, permits, owner, AT.minusSeconds(3)));
+    }
+
+    private static List<String> words(@Nullable String text) {
+        return text == null || text.isEmpty() ? List.of() : List.of(text.split(" "));
+    }
+
+    private static LockMode mode(String word) {
+        return word.equals("W") ? EXCLUSIVE : SHARED;
+    }
+
+    private static int permits(String word) {
+        return word.matches("\\d+") ? Integer.parseInt(word) : 0;
     }
 
     private List<List<String>> blockers() {

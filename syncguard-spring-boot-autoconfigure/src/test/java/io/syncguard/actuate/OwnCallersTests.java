@@ -37,7 +37,7 @@ class OwnCallersTests {
             """)
     void a_waiter_is_known_by_its_label_and_its_arrival(String what, String known, String stored, String expected) {
         for (String each : known.split(" (?=[a-z])")) {
-            waits(each, LockMode.EXCLUSIVE);
+            waits(each, LockRequest.of("order:1"));
         }
         LockStatus lock = lock(Stream.of(stored.split(" (?=[a-z])"))
                 .map(each -> new LockStatus.Waiter(LockMode.EXCLUSIVE, 0, owner(each), AT.minus(time(each))))
@@ -48,13 +48,16 @@ class OwnCallersTests {
                 .isEqualTo(expected);
     }
 
+    /** Callers 0 to 2 came at the same time. */
     @ParameterizedTest
-    @CsvSource({"EXCLUSIVE, 0", "SHARED, -"})
-    void a_waiter_is_known_by_its_mode(LockMode mode, String expected) {
-        waits("here 3000", LockMode.EXCLUSIVE);
+    @CsvSource({"EXCLUSIVE, 0, 0", "SHARED, 0, -", "SHARED, 5, 1", "SHARED, 3, 2", "SHARED, 4, -"})
+    void a_waiter_is_known_by_its_mode_and_its_permits(LockMode mode, int permits, String expected) {
+        waits("here 3000", LockRequest.of("order:1"));
+        waits("here 3000", LockRequest.of("order:1").permits(5));
+        waits("here 3000", LockRequest.of("order:1").permits(3));
 
         assertThat(numberOf(new OwnCallers(callers)
-                        .waiters(lock(List.of(new LockStatus.Waiter(mode, 0, "here", AT.minusMillis(3000)))))
+                        .waiters(lock(List.of(new LockStatus.Waiter(mode, permits, "here", AT.minusMillis(3000)))))
                         .get(0)))
                 .isEqualTo(expected);
     }
@@ -70,15 +73,8 @@ class OwnCallersTests {
                 .isEqualTo(expected);
     }
 
-    private void waits(String caller, LockMode mode) {
-        LockRequest request = LockRequest.of("order:1");
-        callers.add(new LocalLock(
-                mode == LockMode.SHARED ? request.shared() : request,
-                owner(caller),
-                Thread.currentThread(),
-                null,
-                null,
-                time(caller)));
+    private void waits(String caller, LockRequest request) {
+        callers.add(new LocalLock(request, owner(caller), Thread.currentThread(), null, null, time(caller)));
     }
 
     private static String owner(String text) {

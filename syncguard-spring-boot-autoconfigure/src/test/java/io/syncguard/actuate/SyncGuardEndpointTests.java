@@ -37,6 +37,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -54,6 +56,8 @@ class SyncGuardEndpointTests {
     private static final SecurityContext ANN = new User("ann", "ADMIN");
 
     private final EventJournal journal = new EventJournal(Clock.fixed(NOW, ZoneOffset.UTC));
+
+    private final Map<String, Set<Integer>> annotated = new LinkedHashMap<>();
 
     @RegisterExtension
     private final EngineFixture first = new EngineFixture(LockObserver.NONE, journal);
@@ -148,6 +152,37 @@ class SyncGuardEndpointTests {
         assertThat(lock.queue().get(1).blockedBy()).containsExactly("position 1, elsewhere");
     }
 
+    /** Others know as little of a lease. The number of permits is in a queue entry, in a request or annotation of this process. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            elsewhere | none    |
+            elsewhere | partner | 5
+            here      | none    | 3
+            here      | partner | 3 5
+            here      | part    | 3
+            waiting   | none    | 1
+            """)
+    void it_shows_how_many_permits_are_in_use_and_of_how_many_if_this_process_knows(
+            String who, String name, @Nullable String of) {
+        annotated.put(name, Set.of(5));
+        LockRequest request = LockRequest.of("partner", "42").waitTime(TTL);
+        first.engine.acquire(who.equals("here") ? request.permits(3) : request.shared());
+        FutureTask<LockHandle> waiter =
+                who.equals("waiting") ? first.startWaiting(request.permits(1)) : new FutureTask<>(() -> null);
+
+        LockDescriptor lock = endpoint(Show.NEVER)
+                .locks(null, null, null, null, null)
+                .managers()
+                .get("lockManager")
+                .locks()
+                .get(0);
+
+        assertThat(lock.permitsInUse()).isEqualTo(1);
+        assertThat(lock.permits().stream().map(String::valueOf).toList())
+                .isEqualTo(of == null ? List.of() : List.of(of.split(" ")));
+        waiter.cancel(true);
+    }
+
     @Test
     void keys_are_hashed_unless_they_may_be_shown() {
         first.holdElsewhere("order:ann@example.com", TTL);
@@ -181,7 +216,7 @@ class SyncGuardEndpointTests {
         assertRefused(() -> endpoint.locks(null, "order:ann@example.com", null, null, null), "use the hash that");
         assertRefused(() -> endpoint.locks(null, "free", null, null, null), "use the hash that");
         assertRefused(() -> endpoint.lock("order:ann@example.com", null), "use the hash that");
-        assertRefused(() -> endpoint.lock(Hashes.shown("order:ann@example.com"), null), "use the hash that");
+        assertRefused(() -> endpoint.lock(Hashes.abbreviated("order:ann@example.com"), null), "use the hash that");
         assertThat(web.locks(ANN, "order:a", null, null, null, null).getStatus())
                 .isEqualTo(400);
         assertThat(web.locks(ANN, null, null, "order:a", null, null).getStatus())
@@ -206,7 +241,7 @@ class SyncGuardEndpointTests {
 
         assertThat(random)
                 .hasSize(24)
-                .isNotEqualTo(Hashes.shown("order:1"))
+                .isNotEqualTo(Hashes.abbreviated("order:1"))
                 .isNotEqualTo(onlyKey(endpoint(Show.NEVER)));
         assertThat(onlyKey(endpoint(Show.NEVER, secret)))
                 .isEqualTo(onlyKey(endpoint(Show.NEVER, secret)))
@@ -477,7 +512,7 @@ class SyncGuardEndpointTests {
             EngineFixture.eventually().until(() -> election.isLeader("settlement"));
 
             Map<String, LocksDescriptor.Election> shown = new SyncGuardEndpoint(
-                            managers(), () -> election, journal, Show.NEVER, null)
+                            managers(), () -> election, journal, Map::of, Show.NEVER, null)
                     .locks(null, null, null, null, null)
                     .elections();
 
@@ -617,11 +652,11 @@ class SyncGuardEndpointTests {
     }
 
     private SyncGuardEndpoint endpoint(Show show) {
-        return new SyncGuardEndpoint(managers(), () -> null, journal, show, null);
+        return new SyncGuardEndpoint(managers(), () -> null, journal, () -> annotated, show, null);
     }
 
     private SyncGuardEndpoint endpoint(Show show, String secret) {
-        return new SyncGuardEndpoint(managers(), () -> null, journal, show, secret);
+        return new SyncGuardEndpoint(managers(), () -> null, journal, Map::of, show, secret);
     }
 
     private Map<String, LockEngine> managers() {

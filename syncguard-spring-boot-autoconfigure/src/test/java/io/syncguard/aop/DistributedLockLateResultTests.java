@@ -89,7 +89,7 @@ class DistributedLockLateResultTests {
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .isInstanceOf(LockException.class)
-                        .hasMessageContaining("still to come")
+                        .hasMessageContaining("is not complete when the method returns")
                         .hasMessageContaining("Return a CompletableFuture"));
     }
 

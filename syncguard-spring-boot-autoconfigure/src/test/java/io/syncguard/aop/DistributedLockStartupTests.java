@@ -51,7 +51,7 @@ class DistributedLockStartupTests {
     @ParameterizedTest
     @ValueSource(classes = {FencesPublisher.class, GuardsPublisher.class})
     void a_check_in_a_transaction_is_refused_for_a_publisher(Class<?> bean) {
-        assertRefused(bean, bean.getSimpleName() + ".run", "a publisher runs in no transaction");
+        assertRefused(bean, bean.getSimpleName() + ".run", "a publisher runs in no JDBC transaction");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.LockRequest;
 import io.syncguard.actuate.LockHealthIndicator;
 import io.syncguard.actuate.SyncGuardEndpoint;
@@ -76,6 +77,28 @@ class ActuatorAutoConfigurationTests {
                                     .locks(null, null, null, null, null)
                                     .toString())
                             .contains("order:42");
+                });
+    }
+
+    /** Nobody in this process has asked for one yet. */
+    @ParameterizedTest
+    @CsvSource({"wait-time=1s, 5 8", "permits=7, 7"})
+    void the_endpoint_knows_how_many_permits_annotated_methods_have(String setting, String permits) {
+        runner.withBean(Partners.class)
+                .withPropertyValues(
+                        "management.endpoints.web.exposure.include=syncguard", "syncguard.locks.partner." + setting)
+                .run(context -> {
+                    LockEngine engine = context.getBean(LockEngine.class);
+                    engine.acquire(LockRequest.of("partner:42").shared());
+                    engine.acquire(LockRequest.of("partners:42").shared());
+
+                    assertThat(context.getBean(SyncGuardEndpoint.class)
+                                    .locks(null, null, null, null, null)
+                                    .managers()
+                                    .get("syncGuardLockManager")
+                                    .locks())
+                            .extracting(lock -> lock.permitsInUse() + " of " + lock.permits())
+                            .containsExactlyInAnyOrder("1 of [" + permits.replace(" ", ", ") + "]", "1 of []");
                 });
     }
 
@@ -214,5 +237,17 @@ class ActuatorAutoConfigurationTests {
                     .run(context -> assertThat(context.getStartupFailure()).isNull());
             return List.copyOf(log.messages());
         }
+    }
+
+    static class Partners {
+
+        @DistributedLock(name = "partner", key = "#id", permits = "5")
+        public void ask(String id) {}
+
+        @DistributedLock(name = "partner", key = "#id", permits = "8")
+        public void askUrgently(String id) {}
+
+        @DistributedLock(name = "partner", key = "#id")
+        public void drain(String id) {}
     }
 }

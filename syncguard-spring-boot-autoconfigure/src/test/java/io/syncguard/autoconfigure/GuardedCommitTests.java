@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
+import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
@@ -15,6 +16,8 @@ import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -167,15 +170,36 @@ class GuardedCommitTests {
         }
     }
 
-    @Test
-    void a_shared_lease_guards_as_well() {
-        commits.run(application -> isRefused(() -> locks(application).execute(ORDER.shared(), lock -> {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5})
+    void a_shared_lease_guards_as_well_with_permits_or_without(int permits) {
+        LockRequest shared = permits == 0 ? ORDER.shared() : ORDER.permits(permits);
+        commits.run(application -> isRefused(() -> locks(application).execute(shared, lock -> {
             inTransaction(application, jdbc -> {
                 add(jdbc);
                 commits.takeOver(ORDER);
             });
             return lock;
         })));
+    }
+
+    /** The lease of a holder that commits is locked: it counts until it is deleted. */
+    @Test
+    void two_commit_under_two_permits_at_once_and_nobody_gets_a_third() {
+        commits.run(application -> {
+            locks(application).execute(ORDER.permits(2), lock -> {
+                inTransaction(application, jdbc -> {
+                    add(jdbc);
+                    LockManager others = commits.others();
+                    try (LockHandle second = others.acquire(ORDER.permits(2))) {
+                        assertThat(second.fence()).isGreaterThan(lock.fence());
+                        assertThat(others.tryAcquire(ORDER.permits(2))).isNull();
+                    }
+                });
+                return lock;
+            });
+            assertThat(database.amount()).isEqualTo(1);
+        });
     }
 
     @Test

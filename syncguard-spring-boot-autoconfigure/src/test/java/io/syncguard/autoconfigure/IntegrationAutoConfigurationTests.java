@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.LockManager;
 import io.syncguard.integration.SyncGuardLockRegistry;
 import java.util.ConcurrentModificationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,6 +52,18 @@ class IntegrationAutoConfigurationTests {
             assertThat(application.getBean(LockManager.class).admin().lookup("integration:43"))
                     .hasValueSatisfying(info -> assertThat(info.expiresAt())
                             .isEqualTo(info.acquiredAt().plusSeconds(11)));
+            lock.unlock();
+        });
+    }
+
+    /** Its locks are exclusive. */
+    @Test
+    void permits_of_its_name_change_nothing() {
+        enabled().withPropertyValues("syncguard.locks.integration.permits=5").run(application -> {
+            Lock lock = application.getBean(LockRegistry.class).obtain("46");
+            lock.lock();
+
+            assertThat(CompletableFuture.supplyAsync(lock::tryLock).get()).isFalse();
             lock.unlock();
         });
     }

@@ -196,6 +196,7 @@ class ObservabilityDocumentsTests {
             assertThat(lock.isHeld()).isTrue();
             assertThat(locks.tryAcquire(ORDER)).isNull();
         }
+        locks.acquire(LockRequest.of("partner", "42").permits(5)).release();
     }
 
     private static void fail(LockManager locks, TestDatabase database) {

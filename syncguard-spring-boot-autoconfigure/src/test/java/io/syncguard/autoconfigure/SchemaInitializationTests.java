@@ -52,7 +52,7 @@ class SchemaInitializationTests {
         "syncguard_locks_force_release",
         "syncguard_locks_forget",
         "syncguard_locks_free_readers",
-        "syncguard_locks_front",
+        "syncguard_locks_front_waiters",
         "syncguard_locks_grant",
         "syncguard_locks_hand_out",
         "syncguard_locks_hand_over",

@@ -54,6 +54,18 @@ class ShedLockAutoConfigurationTests {
         });
     }
 
+    /** Its locks are exclusive. */
+    @Test
+    void permits_of_its_name_change_nothing() {
+        enabled().withPropertyValues("syncguard.locks.report.permits=5").run(application -> {
+            application
+                    .getBean(LockManager.class)
+                    .acquire(LockRequest.of("report").permits(5));
+
+            assertThat(application.getBean(Jobs.class).report()).isEmpty();
+        });
+    }
+
     @Test
     void its_times_are_those_of_the_lease() {
         enabled().run(application -> {

@@ -320,7 +320,8 @@ class TenantLocksTests {
 
         @Bean
         SyncGuardEndpoint endpoint(ListableBeanFactory beans) {
-            return new SyncGuardEndpoint(LockEngines.of(beans), () -> null, new EventJournal(), Show.ALWAYS, null);
+            return new SyncGuardEndpoint(
+                    LockEngines.of(beans), () -> null, new EventJournal(), Map::of, Show.ALWAYS, null);
         }
 
         @Bean

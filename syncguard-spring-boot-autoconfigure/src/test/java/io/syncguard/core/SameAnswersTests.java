@@ -126,6 +126,9 @@ class SameAnswersTests {
         assertThat(withoutTheDifference(answers(new RedisStoppedStore(fences), said)))
                 .as("-Dsyncguard.answers.seed=" + SEED)
                 .isEqualTo(withoutTheDifference(said));
+        assertThat(withoutTheDifference(answers(new InMemoryStoppedStore(fences), said)))
+                .as("memory, -Dsyncguard.answers.seed=" + SEED)
+                .isEqualTo(withoutTheDifference(said));
     }
 
     private static String answers(StoppedStore newStore, String operations) {

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -59,7 +60,12 @@ class DocumentationTests {
 
     private static final Pattern TYPE = Pattern.compile("\\b[A-Z]\\w+");
 
-    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#]+)");
+    /** The file, empty for the same one, and the section. */
+    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#\\s]*)(?:#([^)\\s]+))?\\)");
+
+    private static final Pattern FENCED = Pattern.compile("(?ms)^```.*?^```");
+
+    private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
 
     /** Rows without an empty line between them, which would end the table. */
     private static final Pattern TABLE = Pattern.compile("(?m)(^\\|.*\\R)+");
@@ -106,13 +112,17 @@ class DocumentationTests {
     }
 
     @Test
-    void links_between_the_documents_lead_somewhere() throws IOException {
+    void links_between_the_documents_lead_to_a_file_and_a_section() throws IOException {
         for (Path document : documents()) {
-            LINK.matcher(Files.readString(document))
-                    .results()
-                    .map(link -> document.resolveSibling(link.group(1)))
-                    .forEach(target ->
-                            assertThat(target).as("linked in " + document).exists());
+            for (MatchResult link : LINK.matcher(prose(document)).results().toList()) {
+                Path target = link.group(1).isEmpty() ? document : document.resolveSibling(link.group(1));
+                assertThat(target).as("linked in " + document).exists();
+                if (link.group(2) != null && target.toString().endsWith(".md")) {
+                    assertThat(sections(target))
+                            .as("sections of %s, linked in %s", target, document)
+                            .contains(link.group(2));
+                }
+            }
         }
     }
 
@@ -179,6 +189,21 @@ class DocumentationTests {
         return types.stream().collect(Collectors.groupingBy(type -> type.substring(type.lastIndexOf('.') + 1)));
     }
 
+    private static String prose(Path document) throws IOException {
+        return FENCED.matcher(Files.readString(document)).replaceAll("");
+    }
+
+    /** The names that GitHub gives to the headings of a page. */
+    private static List<String> sections(Path document) throws IOException {
+        return HEADING.matcher(prose(document))
+                .results()
+                .map(heading -> heading.group(1)
+                        .toLowerCase(Locale.ROOT)
+                        .replaceAll("[^\\p{L}\\p{N}_ -]", "")
+                        .replace(' ', '-'))
+                .toList();
+    }
+
     private static String typeOf(Path file) {
         return file.toString().replaceFirst("\\.\\w+$", "").replace('/', '.').replace('\\', '.');
     }
@@ -206,7 +231,7 @@ class DocumentationTests {
     }
 
     private static Iterable<Path> documents() throws IOException {
-        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
                 Stream<Path> root = Files.list(ROOT);
                 Stream<Path> modules = Files.list(ROOT).map(module -> module.resolve("README.md"));
                 Stream<Path> internal =

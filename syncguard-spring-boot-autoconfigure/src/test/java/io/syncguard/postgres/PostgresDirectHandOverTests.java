@@ -91,6 +91,6 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
                 request.owner(),
                 true,
                 false,
-                request.waiter());
+                request.waiterNumber());
     }
 }

@@ -40,14 +40,14 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Each right that {@code docs/security.md} asks for is needed, by the operations that it names there. The contracts in
- * {@code Postgres…Tests} run with these rights and no others, so they are enough.
+ * Each right that {@code docs/security.md} asks for is needed, by the operations that {@code rights-needed.txt} names.
+ * The contracts in {@code Postgres…Tests} run with these rights and no others, so they are enough.
  */
 class PostgresRightsTests {
 
     private static final Right CONNECT = new Right("CONNECT", "DATABASE shop");
 
-    /** A row of the table in the manual. */
+    /** A row of {@code rights-needed.txt}. */
     private static final Pattern NEEDED_FOR = Pattern.compile("(?m)^\\| `([A-Z]+)` on `(.*?)` \\| (.*) \\|$");
 
     private final String url = PostgresServer.newDatabaseUrl();
@@ -73,7 +73,7 @@ class PostgresRightsTests {
     }
 
     @Test
-    void each_right_to_lock_is_needed_for_what_the_manual_names() throws Exception {
+    void each_right_to_lock_is_needed() throws Exception {
         role.grant("rights-locks", "rights-clock");
         assertThat(failures()).as("with all rights").isEmpty();
         Map<String, List<String>> needed = neededFor();
@@ -164,7 +164,8 @@ class PostgresRightsTests {
     }
 
     private static Map<String, List<String>> neededFor() throws IOException {
-        Matcher row = NEEDED_FOR.matcher(Files.readString(Path.of("../docs/security.md")));
+        Matcher row = NEEDED_FOR.matcher(Files.readString(
+                Path.of("../syncguard-postgres/src/test/resources/io/syncguard/docs/rights-needed.txt")));
         Map<String, List<String>> found = new TreeMap<>();
         while (row.find()) {
             found.put(row.group(1) + " on " + row.group(2), List.of(row.group(3).split("; ")));

@@ -9,7 +9,7 @@ import org.assertj.core.api.AbstractAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /**
- * Assertions about one key. {@code is…} and {@code has…} look at this moment, {@code was…} at the time since the test
+ * Assertions about one key. {@code is…} and {@code has…} check the current state, {@code was…} the time since the test
  * method began.
  */
 public final class LockAssert extends AbstractAssert<LockAssert, String> {
@@ -23,17 +23,17 @@ public final class LockAssert extends AbstractAssert<LockAssert, String> {
         this.key = LockLimits.key(key);
     }
 
-    /** Somebody holds the key, in whatever mode. */
+    /** Verifies that somebody holds the key, in any mode. */
     public LockAssert isHeld() {
         return check(!status().holders().isEmpty(), "to be held");
     }
 
-    /** Nobody holds the key. */
+    /** Verifies that nobody holds the key. */
     public LockAssert isFree() {
         return check(status().holders().isEmpty(), "to be free");
     }
 
-    /** A holder of the key has this owner: see {@code syncguard.owner} and {@code LockRequest.owner}. */
+    /** Verifies that a holder of the key has this owner; see {@code syncguard.owner} and {@code LockRequest.owner}. */
     public LockAssert isHeldBy(String owner) {
         return check(
                 status().holders().stream().anyMatch(holder -> holder.owner().equals(owner)),
@@ -41,36 +41,36 @@ public final class LockAssert extends AbstractAssert<LockAssert, String> {
     }
 
     /**
-     * The running thread works under a lock of this key: for a stub that the code under test calls.
+     * Verifies that the running thread works under a lock of this key. Useful in a stub that the code under test calls.
      */
     public LockAssert isHeldByCurrentThread() {
         boolean held = LockHandle.current(key).filter(LockHandle::isHeld).isPresent();
         return check(held, "to be held by the thread '" + Thread.currentThread().getName() + "'");
     }
 
-    /** This number of callers wait for the key. */
+    /** Verifies that this number of callers wait for the key. */
     public LockAssert hasWaiters(int expected) {
         return check(status().waiters() == expected, "to have " + callers(expected) + " for it");
     }
 
-    /** The key was granted at least once. */
+    /** Verifies that the key was granted at least once. */
     public LockAssert wasAcquired() {
         return check(!grants().isEmpty(), "to have been acquired");
     }
 
-    /** The key was granted this number of times. A request that joins an outer lock is no grant. */
+    /** Verifies that the key was granted this number of times. A request that joins an outer lock does not count. */
     public LockAssert wasAcquired(int times) {
         return check(
                 grants().size() == times,
                 "to have been acquired " + times(times) + ", but it was " + times(grants().size()));
     }
 
-    /** The key was not granted. */
+    /** Verifies that the key was not granted. */
     public LockAssert wasNeverAcquired() {
         return check(grants().isEmpty(), "not to have been acquired, but it was " + times(grants().size()));
     }
 
-    /** The code acquires the key and releases it, on whatever thread. */
+    /** Verifies that the code acquires the key and releases it, on any thread. */
     public LockAssert isAcquiredDuring(ThrowingCallable code) {
         int before = grants().size();
         call(code);
@@ -78,7 +78,7 @@ public final class LockAssert extends AbstractAssert<LockAssert, String> {
         return isFree();
     }
 
-    /** At no moment both keys were held. */
+    /** Verifies that both keys were never held at the same time. */
     public LockAssert wasNeverHeldTogetherWith(String other) {
         String otherKey = LockLimits.key(other);
         control.history()

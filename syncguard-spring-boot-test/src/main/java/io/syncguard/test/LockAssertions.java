@@ -1,7 +1,7 @@
 package io.syncguard.test;
 
 /**
- * Where assertions about locks in memory begin.
+ * Entry point of assertions about locks in memory.
  *
  * <pre>{@code
  * assertThatLock("order:42").isHeld();

@@ -4,12 +4,12 @@ import io.syncguard.LockStatus;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Who holds what, in words. */
+/** Describes holders and waiters in the messages of assertions. */
 final class LockDescriptions {
 
     private LockDescriptions() {}
 
-    /** Such as: held by 'elsewhere' (EXCLUSIVE), and 2 wait. */
+    /** Returns a text such as: held by 'elsewhere' (EXCLUSIVE), and 2 wait. */
     static String of(LockStatus status) {
         String holders = status.holders().isEmpty()
                 ? "free"
@@ -19,7 +19,7 @@ final class LockDescriptions {
         return status.waiters() == 0 ? holders : holders + ", and " + waiters(status.waiters());
     }
 
-    /** All that are held, so that a person sees the key that was meant. */
+    /** Describes all locks that are held, so that a reader of the message finds the key that was meant. */
     static String held(List<LockStatus> locks) {
         return locks.isEmpty()
                 ? "No lock is held"

@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The grants since the last reset, in their order, and which of them overlapped. Threads may share it. */
+/** The grants since the last reset, in their order, and which of them overlapped. Thread-safe. */
 final class LockHistory implements GrantListener {
 
     /** Guarded by the monitor. */
     private final List<Grant> grants = new ArrayList<>();
 
-    /** Those that have not ended, by their lock ids. Guarded by the monitor. */
+    /** The grants that have not ended, by lock id. Guarded by the monitor. */
     private final Map<String, Grant> held = new HashMap<>();
 
     /** Counts grants and ends, so that their order is known. Guarded by the monitor. */
@@ -49,7 +49,7 @@ final class LockHistory implements GrantListener {
                 .toList();
     }
 
-    /** A grant of the one key that began while the other was held, or the other way round; the later of the two. */
+    /** Finds a grant of each key that overlap, and returns the later one. */
     synchronized Optional<RawLockInfo> together(String one, String other) {
         List<Grant> ofOne = grantsOf(one);
         List<Grant> ofOther = grantsOf(other);
@@ -68,7 +68,7 @@ final class LockHistory implements GrantListener {
         private final RawLockInfo lease;
         private final long begin;
 
-        /** {@code null} while it is held. */
+        /** {@code null} while the grant has not ended. */
         private @Nullable Long end;
 
         Grant(RawLockInfo lease, long begin) {

@@ -1,5 +1,6 @@
 package io.syncguard.test;
 
+import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockLimits;
@@ -18,6 +19,7 @@ import io.syncguard.spi.LockBackend;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Queue;
@@ -28,8 +30,8 @@ import org.springframework.beans.factory.ObjectProvider;
 
 /**
  * Controls the locks in memory of one application context: lets another process hold a lock, ends leases, refuses and
- * fails acquire requests, and answers who holds what. A bean in tests with {@code @AutoConfigureTestLocks}. Threads may
- * share it.
+ * fails acquire requests, and returns who holds what. A bean in tests with {@code @AutoConfigureTestLocks}.
+ * Thread-safe.
  *
  * <p>With two backends there are two of them, and the one of the second backend has its name as a qualifier:
  * {@code @Qualifier("redis") LockTestControl}.
@@ -44,7 +46,7 @@ public final class LockTestControl {
     private final LockHistory history = new LockHistory();
     private final PlannedAnswers answers = new PlannedAnswers(this::isElection);
 
-    /** Fences by the clock: a database that compares fences may outlive the context. */
+    /** Fences come from the clock, because a database that compares fences may outlive the context. */
     private final InMemoryStore store = new InMemoryStore(clock, FenceSource.CLOCK, history);
 
     private final LockBackend application = new InMemoryLockBackend(store, answers);
@@ -57,7 +59,7 @@ public final class LockTestControl {
         this.elections = elections;
     }
 
-    /** Who holds the key and who waits for it. */
+    /** Returns who holds the key and who waits for it. */
     public LockStatus status(String key) {
         String normalized = LockLimits.key(key);
         return application
@@ -65,14 +67,14 @@ public final class LockTestControl {
                 .orElseGet(() -> new LockStatus(normalized, now(), List.of(), List.of(), 0));
     }
 
-    /** The keys that are locked or waited for: the first thousand, in the order of their bytes. */
+    /** Returns the keys that somebody holds or waits for: the first 1000, in the order of their bytes. */
     public List<LockStatus> locks() {
         return application.list(LockQuery.all().limit(LockQuery.MAX_LIMIT)).locks();
     }
 
     /**
-     * Lets another process hold the key until the answer is released, or the test ends. Callers of the application wait
-     * for it or are refused, also on the thread of the test: a lock that this thread holds itself would be joined.
+     * Lets another process hold the key until the returned holder is released, or the test ends. Callers of the
+     * application wait for the key or are refused, also on the thread of the test, which would join a lock of its own.
      *
      * @throws IllegalStateException if somebody holds the key already, or waits for it
      */
@@ -81,8 +83,8 @@ public final class LockTestControl {
     }
 
     /**
-     * The same in the mode and under the owner of this request. With a ttl, the lease ends as that of a process that
-     * died.
+     * Like {@link #holdElsewhere(String)}, in the mode and under the owner of this request. With a ttl, the lease
+     * lapses like that of a process that died.
      */
     public OtherHolder holdElsewhere(LockRequest request) {
         String lockId = newLockId();
@@ -106,9 +108,29 @@ public final class LockTestControl {
     }
 
     /**
+     * Like {@link #holdElsewhere(LockRequest)}, with several leases, like an instance that holds some permits. After
+     * {@code holdElsewhere(LockRequest.of("partner", "42").permits(5), 4)}, one of five permits is left.
+     *
+     * @return one holder for each lease
+     * @throws IllegalStateException if there is no room for all of them. Then none is held
+     */
+    public List<OtherHolder> holdElsewhere(LockRequest request, int leases) {
+        List<OtherHolder> holders = new ArrayList<>();
+        try {
+            while (holders.size() < leases) {
+                holders.add(holdElsewhere(request));
+            }
+            return holders;
+        } catch (IllegalStateException ex) {
+            holders.forEach(OtherHolder::release);
+            throw ex;
+        }
+    }
+
+    /**
      * Ends all leases of the key. When this returns, their holders have detected the loss as they would at their next
      * heartbeat: their bodies are interrupted, listeners are called, and each body ends with {@code LockLostException}.
-     * Then those who wait for the key go on.
+     * Then the waiters for the key continue.
      *
      * @throws IllegalStateException if nobody holds the key
      */
@@ -121,34 +143,54 @@ public final class LockTestControl {
     }
 
     /**
-     * Refuses the next acquire request for the key, as if another process held it: the caller is not granted the key,
-     * however long it is ready to wait. Several calls refuse several requests.
+     * Like {@link #endLease(String)}, for one lease of a key that several hold, such as one of five permits. The lease
+     * may also be held elsewhere.
+     *
+     * @param fence the fence of a handle, or of one of the {@linkplain LockStatus#holders holders} of {@link #status}
+     * @throws IllegalStateException if nobody holds the key with this fence
+     */
+    public void endLease(String key, Fence fence) {
+        LockStatus status = status(key);
+        if (status.holders().stream().noneMatch(holder -> holder.fence().equals(fence))) {
+            throw new IllegalStateException("Nobody holds lock '" + status.key() + "' with the fence " + fence
+                    + ". It is " + LockDescriptions.of(status));
+        }
+        inform(store.revoke(status.key(), fence));
+        store.free(status.key(), fence);
+    }
+
+    /**
+     * Refuses the next acquire request for the key, as if another process held it. The caller does not get the key,
+     * however long its wait time is. Each call refuses one request.
      */
     public void refuseNextAcquire(String key) {
         answers.plan(LockLimits.key(key), this::refusal);
     }
 
-    /** The same for the next acquire request for any key, except those of elections. */
+    /** Like {@link #refuseNextAcquire(String)}, for the next acquire request for any key, except those of elections. */
     public void refuseNextAcquire() {
         answers.plan(null, this::refusal);
     }
 
     /**
      * Fails the next acquire request for the key with a {@link LockBackendException} of this code, as if the server had
-     * failed. Several calls fail several requests.
+     * failed. Each call fails one request.
      */
     public void failNextAcquire(String key, LockErrorCode code) {
         answers.plan(LockLimits.key(key), failure(code));
     }
 
-    /** The same for the next acquire request for any key, except those of elections. */
+    /**
+     * Like {@link #failNextAcquire(String, LockErrorCode)}, for the next acquire request for any key, except those of
+     * elections.
+     */
     public void failNextAcquire(LockErrorCode code) {
         answers.plan(null, failure(code));
     }
 
     /**
-     * Ends all leases, also those of other processes, fails callers who still wait, and forgets plans and history. It
-     * is called after each test method. Elections go on, and so do the fences.
+     * Ends all leases, also those of other processes, fails callers who still wait, and forgets plans and history.
+     * Called after each test method. Elections and fences continue.
      */
     public void reset() {
         answers.clear();
@@ -180,13 +222,20 @@ public final class LockTestControl {
         }
     }
 
-    /** The key stays taken until its holders know. Each looks at its lease by an extension, as a heartbeat does. */
+    /**
+     * The key stays taken until its holders have detected the loss. Each detects it by an extension, as a heartbeat
+     * does.
+     */
     private void end(String key) {
-        for (String lockId : store.revoke(key)) {
+        inform(store.revoke(key));
+        store.free(key);
+    }
+
+    private void inform(List<String> lockIds) {
+        for (String lockId : lockIds) {
             managers.stream(ObjectProvider.UNFILTERED)
                     .forEach(manager -> manager.extend(lockId, LockLimits.MAX_DURATION));
         }
-        store.free(key);
     }
 
     private boolean isElection(String key) {
@@ -217,7 +266,7 @@ public final class LockTestControl {
         return Instant.ofEpochMilli(clock.getAsLong());
     }
 
-    /** The time of day, which goes on by the monotonic clock. */
+    /** The time of day at the start, advanced by the monotonic clock. */
     private static LongSupplier wallClock() {
         long origin = System.currentTimeMillis() - Time.SYSTEM.nanoTime() / 1_000_000;
         return () -> origin + Time.SYSTEM.nanoTime() / 1_000_000;

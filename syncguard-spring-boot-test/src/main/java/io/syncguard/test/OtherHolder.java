@@ -3,8 +3,8 @@ package io.syncguard.test;
 import io.syncguard.spi.LockBackend;
 
 /**
- * Another process that holds a lock, as {@link LockTestControl#holdElsewhere} has made it. Callers of the application
- * wait for the key or are refused until it is released. Threads may share it.
+ * Another process that holds a lock, from {@link LockTestControl#holdElsewhere}. Callers of the application wait for
+ * the key or are refused until it is released. Thread-safe.
  */
 public final class OtherHolder implements AutoCloseable {
 

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What a test wants the next acquire requests to be answered. Each plan is for one request. Threads may share it. */
+/** The answers that a test plans for the next acquire requests. Each plan is for one request. Thread-safe. */
 final class PlannedAnswers implements Function<AcquireRequest, @Nullable AcquireResult> {
 
     private final Predicate<String> isElection;
@@ -24,7 +24,7 @@ final class PlannedAnswers implements Function<AcquireRequest, @Nullable Acquire
     private final Queue<Function<AcquireRequest, AcquireResult>> forAnyKey = new ArrayDeque<>();
     private final Set<String> dismissed = new HashSet<>();
 
-    /** @param isElection whether a key is that of an election, which plans for any key leave alone */
+    /** @param isElection whether a key belongs to an election, to which plans for any key do not apply */
     PlannedAnswers(Predicate<String> isElection) {
         this.isElection = isElection;
     }
@@ -38,7 +38,7 @@ final class PlannedAnswers implements Function<AcquireRequest, @Nullable Acquire
         dismissed.add(lockId);
     }
 
-    /** Forgets the plans, but not whom it has dismissed. */
+    /** Forgets the plans, but not the dismissed waiters. */
     synchronized void clear() {
         byKey.clear();
         forAnyKey.clear();
@@ -50,7 +50,7 @@ final class PlannedAnswers implements Function<AcquireRequest, @Nullable Acquire
         return answer == null ? null : answer.apply(request);
     }
 
-    /** A waiter repeats its request, and its acquisition began before the plan. */
+    /** No plan applies to a request that a waiter repeats, because its acquisition began before the plan. */
     private synchronized @Nullable Function<AcquireRequest, AcquireResult> next(AcquireRequest request) {
         if (dismissed.remove(request.lockId())) {
             return PlannedAnswers::endedWithItsTest;
@@ -62,7 +62,7 @@ final class PlannedAnswers implements Function<AcquireRequest, @Nullable Acquire
         if (ofKey != null && !ofKey.isEmpty()) {
             return ofKey.remove();
         }
-        // The elections are not asked while the application starts.
+        // Without a plan, the elections are not looked up: the application may still be starting.
         return forAnyKey.isEmpty() || isElection.test(request.key()) ? null : forAnyKey.remove();
     }
 

@@ -5,15 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The controls of the test methods that run at this moment, for {@link LockAssertions}: a static method knows no
+ * The controls of the test methods that run now. {@link LockAssertions} needs them, because its static methods know no
  * application context.
  */
 final class RunningTests {
 
-    /** Those of all threads. Guarded by itself. */
+    /** The controls of all threads. Guarded by itself. */
     private static final List<LockTestControl> ALL = new ArrayList<>();
 
-    /** The one of the test method that runs on this thread, or has started it. A pooled thread may outlive its test. */
+    /**
+     * The control of the test method that runs on this thread, or has started it. A pooled thread may outlive its test.
+     */
     private static final ThreadLocal<@Nullable LockTestControl> OF_THREAD = new InheritableThreadLocal<>();
 
     private RunningTests() {}
@@ -33,8 +35,8 @@ final class RunningTests {
     }
 
     /**
-     * The control of the test to which this thread belongs. On another thread, such as one of a web server, that of the
-     * only test.
+     * Returns the control of the test to which this thread belongs. On another thread, such as one of a web server,
+     * returns that of the only running test.
      */
     static LockTestControl control() {
         List<LockTestControl> running;

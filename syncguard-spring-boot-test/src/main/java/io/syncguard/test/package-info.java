@@ -1,6 +1,7 @@
 /**
- * Tests of applications: {@link io.syncguard.test.LockTestControl} ends leases, refuses and fails acquire requests of the
- * in-memory backend, and {@link io.syncguard.test.LockAssertions} checks who holds and held what.
+ * Support for tests of applications. {@link io.syncguard.test.LockTestControl} ends leases of the in-memory backend,
+ * and refuses and fails its acquire requests. {@link io.syncguard.test.LockAssertions} checks who holds or held which
+ * lock.
  */
 @NullMarked
 package io.syncguard.test;

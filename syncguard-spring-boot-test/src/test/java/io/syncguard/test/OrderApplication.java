@@ -37,6 +37,11 @@ class OrderApplication {
             return work.call();
         }
 
+        @DistributedLock(name = "partner", key = "#id", permits = "3", waitTime = "0s")
+        public <T> T ask(String id, Callable<T> work) throws Exception {
+            return work.call();
+        }
+
         @DistributedLock(name = "report", holdAtLeast = "10m", waitTime = "0s")
         public void report() {}
 

@@ -13,7 +13,7 @@ import org.springframework.boot.autoconfigure.flyway.FlywayConfigurationCustomiz
 import org.springframework.context.annotation.Bean;
 
 /**
- * Has the application's Flyway run the scripts of the library, in Spring Boot 3.
+ * Adds the scripts of the library to the application's Flyway, in Spring Boot 3.
  */
 @AutoConfiguration(
         after = {

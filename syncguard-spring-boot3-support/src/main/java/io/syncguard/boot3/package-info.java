@@ -1,6 +1,5 @@
 /**
- * What the library does with classes of Spring Boot 3 that have another package in Spring Boot 4, where nothing of this
- * is used.
+ * Support for classes of Spring Boot 3 that have another package in Spring Boot 4. Spring Boot 4 uses nothing of this.
  */
 @NullMarked
 package io.syncguard.boot3;

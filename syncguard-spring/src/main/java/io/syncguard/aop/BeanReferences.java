@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 
-/** Checks that the beans of expressions exist. It makes none of them. Threads may share it. */
+/** Checks that the beans of expressions exist. It creates none of them. Thread-safe. */
 final class BeanReferences {
 
     private final ListableBeanFactory beans;
@@ -24,7 +24,7 @@ final class BeanReferences {
     }
 
     /**
-     * Checks them now, or when all beans exist.
+     * Checks the names now, or once all beans exist.
      *
      * @param where the annotation and its attribute
      */

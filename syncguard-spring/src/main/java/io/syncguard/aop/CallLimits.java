@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * What holds for a call whose annotation does not say otherwise, and what replaces parts of an annotation.
+ * Defaults of calls whose annotation sets no value, and settings that override annotations.
  *
- * @param waitTime how long it waits for all its locks together
- * @param maxKeys how many keys it may lock
+ * @param waitTime how long a call waits for all its locks together
+ * @param maxKeys how many keys a call may lock
  * @param ttl how long a lock lives without an extension
- * @param locks what replaces parts of the annotations of a name
+ * @param locks the settings by lock name, which override the annotations of that name
  */
 public record CallLimits(Duration waitTime, int maxKeys, Duration ttl, Map<String, LockSettings> locks) {}

@@ -8,6 +8,7 @@ import io.syncguard.interception.BodyRunner;
 import io.syncguard.interception.PublisherThreads;
 import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
@@ -23,8 +24,7 @@ import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Names to Spring the methods that run under locks, and their interceptor. Its order puts the lock outside of a
- * transaction of the same method.
+ * Advisor for {@link DistributedLock} methods. Its order puts the lock outside the transaction of the same method.
  */
 public final class DistributedLockAdvisor
         implements PointcutAdvisor, Ordered, SmartInitializingSingleton, AutoCloseable {
@@ -40,10 +40,10 @@ public final class DistributedLockAdvisor
     private final SingletonSupplier<ReactiveThreads> reactiveThreads;
 
     /**
-     * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that
-     *     no lock bean is made early
+     * @param template used for annotations that name no manager; looked up at the first call of an annotated method, so
+     *     that no lock bean is created early
      * @param beans contains the lock managers and the beans of expressions
-     * @param limits for what an annotation leaves open; looked up when the first one needs them
+     * @param limits the defaults of annotations; looked up when the first annotation is parsed
      * @param maxWaiting how many subscriptions may wait for locks; looked up for the first of them
      * @param nanoTime a monotonic clock
      */
@@ -68,18 +68,23 @@ public final class DistributedLockAdvisor
     }
 
     /**
-     * The advisor that checks the fences of the same methods inside of their transactions.
+     * Returns the advisor that checks the fences of the same methods inside their transactions.
      *
-     * @param check makes what receives a resource and a fence, and throws when it refuses the fence; called when all
-     *     beans exist, and only if a method has a fenced resource
+     * @param check supplies the check, which receives a resource and a fence and throws when it refuses the fence;
+     *     called when all beans exist, and only if a method has a fenced resource
      */
     public FenceCheckAdvisor fenceCheckAdvisor(Supplier<BiConsumer<String, Fence>> check) {
         return new FenceCheckAdvisor(methods, check);
     }
 
-    /** The names of the locks of all methods that were parsed so far: those of the beans that exist. */
+    /** The lock names of all methods that were parsed so far, which are those of the beans that exist. */
     public Set<String> lockNames() {
         return Set.copyOf(parser.names());
+    }
+
+    /** The numbers of permits of these methods, by lock name. Names without permits are left out. */
+    public Map<String, Set<Integer>> permits() {
+        return Map.copyOf(parser.permits());
     }
 
     /** The threads on which subscriptions acquire and release their locks. */

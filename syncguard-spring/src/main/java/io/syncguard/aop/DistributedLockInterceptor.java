@@ -28,7 +28,7 @@ import org.springframework.core.ReactiveAdapter;
 /**
  * Runs an annotated method under its locks.
  *
- * <p>The code that skips a refused call, or calls its fallback, does not enclose the body. So a
+ * <p>The code that skips a refused call, or calls its fallback, does not enclose the body, so a
  * {@code LockNotAcquiredException} of the body reaches the caller.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
@@ -68,7 +68,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         return requests.isEmpty() ? call.proceed() : new LockedCall(call, requests).run();
     }
 
-    /** One call: it takes its locks in order, those that are free together, and releases them in reverse order. */
+    /** One call. It acquires its locks in order, free ones together, and releases them in reverse order. */
     private final class LockedCall {
 
         private final LockedMethod method;
@@ -79,10 +79,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private final List<FencedLock> fencedLocks = new ArrayList<>(0);
         private @Nullable LockNotAcquiredException refusal;
 
-        /** Under how many of its locks the call is. */
+        /** The number of locks that the call has entered. */
         private int entered;
 
-        /** All locks of a call are in the store of its first one. */
+        /** The manager of all locks of the call, resolved for the first one. */
         private @Nullable LockManager manager;
 
         LockedCall(AnnotatedCall<LockedMethod> call, List<FencedRequest> requests) {
@@ -93,11 +93,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         }
 
         private @Nullable Object run() throws Exception {
-            Object result = bodies.run(this::callUnderLocks, this::requireThere, this::release, this::onLost);
+            Object result = bodies.run(this::callUnderLocks, this::checkResult, this::release, this::onLost);
             return result == REFUSED ? withoutLock() : result;
         }
 
-        /** Only on JDK 22 and later NullAway sees that a callable of {@code @Nullable Object} may return null. */
+        /** NullAway sees only on JDK 22 and later that a callable of {@code @Nullable Object} may return null. */
         @SuppressWarnings("NullAway")
         private @Nullable Object callUnderLocks() throws Exception {
             return CurrentLocks.<@Nullable Object>call(this::nextLock, () -> refusal == null ? callBody() : REFUSED);
@@ -111,7 +111,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return call.proceed();
         }
 
-        /** The lock under which the call goes on; {@code null} after the last one, and after a refusal. */
+        /** Returns the lock that the call enters next; {@code null} after the last one, and after a refusal. */
         private @Nullable LockHandle nextLock() {
             if (entered == locks.size() && entered < requests.size()) {
                 acquireNext();
@@ -129,14 +129,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                     }
                 }
             } catch (LockNotAcquiredException ex) {
-                if (!open.goesOnWithoutLock()) {
+                if (!open.continuesWithoutLock()) {
                     throw ex;
                 }
                 refusal = ex;
             }
         }
 
-        /** Acquires the first of these, and those behind it that are free. */
+        /** Acquires the first missing lock, and those behind it that are free. */
         private List<LockHandle> acquire(List<FencedRequest> missing) {
             LockRequest first = missing.get(0).lock().waitExactly(open.timeLeft());
             if (missing.size() == 1) {
@@ -162,7 +162,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return manager;
         }
 
-        /** After a refusal, when the locks of the other keys have been released. */
+        /** Called after a refusal, when the locks of the other keys have been released. */
         private @Nullable Object withoutLock() throws Exception {
             return open.withoutLock(nameOf(call.invocation().getMethod()), Objects.requireNonNull(refusal))
                     .call();
@@ -180,7 +180,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             }
         }
 
-        private void requireThere(@Nullable Object result) {
+        private void checkResult(@Nullable Object result) {
             method.result().requireThere(result);
         }
 

@@ -5,12 +5,12 @@ import io.syncguard.OneLine;
 import java.time.Duration;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
-/** Durations in annotations. */
+/** Parses durations in annotations. */
 final class DurationText {
 
     private DurationText() {}
 
-    /** @throws LockSetupException when it is none */
+    /** @throws LockSetupException when the text is not a duration */
     static Duration parse(String text) {
         try {
             return DurationFormatterUtils.detectAndParse(text);

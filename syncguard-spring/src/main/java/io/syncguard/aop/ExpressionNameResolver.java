@@ -37,7 +37,7 @@ final class ExpressionNameResolver {
             .map(method -> method.getName())
             .collect(Collectors.toSet());
 
-    /** The names that each parameter has from its position. */
+    /** Names of parameters by their position: {@code a0}, {@code p0}. */
     private static final Pattern POSITION = Pattern.compile("[ap]\\d+");
 
     private static final String ROOT_HAS = "which has only method, args, target and targetClass";
@@ -63,16 +63,16 @@ final class ExpressionNameResolver {
             String attribute, SpelExpression expression, Map<String, Integer> parameters) {
         ExpressionNameResolver names =
                 new ExpressionNameResolver(attribute, expression.getExpressionString(), parameters);
-        names.look(expression.getAST(), true);
+        names.visit(expression.getAST(), true);
         return names.used;
     }
 
     /**
-     * @param onRoot whether a bare name belongs to {@code #root}, and not to the element of a list
+     * @param onRoot whether a bare name belongs to {@code #root} rather than to the element of a list
      */
-    private void look(SpelNode node, boolean onRoot) {
+    private void visit(SpelNode node, boolean onRoot) {
         if (onRoot && node instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
-            throw alone(property.getName());
+            throw bareName(property.getName());
         }
         if (onRoot && node instanceof MethodReference method && !METHODS_OF_ROOT.contains(method.getName())) {
             throw LockSetupException.invalid(
@@ -89,17 +89,17 @@ final class ExpressionNameResolver {
                     "For a method of this object, write #root.target."
                             + node.toStringAST().substring(1));
         }
-        lookWithin(node, onRoot);
+        visitChildren(node, onRoot);
     }
 
-    private void lookWithin(SpelNode node, boolean onRoot) {
+    private void visitChildren(SpelNode node, boolean onRoot) {
         for (int i = 0; i < node.getChildCount(); i++) {
             SpelNode child = node.getChild(i);
             if (node instanceof CompoundExpression && i > 0) {
                 requireOfRoot(node.getChild(i - 1), child, onRoot);
-                lookWithin(child, onRoot && !(child instanceof Projection || child instanceof Selection));
+                visitChildren(child, onRoot && !(child instanceof Projection || child instanceof Selection));
             } else if (!isLiteralName(node, i)) {
-                look(child, onRoot && !(node instanceof Projection || node instanceof Selection));
+                visit(child, onRoot && !(node instanceof Projection || node instanceof Selection));
             }
         }
     }
@@ -117,7 +117,7 @@ final class ExpressionNameResolver {
     }
 
     /**
-     * SpEL takes a bare name in an index or before a colon for a text: {@code #map[name]}, <code>{name: #id}</code>.
+     * SpEL reads a bare name in an index or before a colon as a text: {@code #map[name]}, <code>{name: #id}</code>.
      */
     private static boolean isLiteralName(SpelNode node, int child) {
         return node.getChild(child) instanceof PropertyOrFieldReference
@@ -137,7 +137,7 @@ final class ExpressionNameResolver {
         }
     }
 
-    /** @param start of the message */
+    /** @param start the start of the message */
     static LockSetupException unknown(String start, String name, Set<String> parameters) {
         String there = start + "there is no parameter '" + name + "', only " + listed(parameters);
         return areNameless(parameters)
@@ -150,14 +150,14 @@ final class ExpressionNameResolver {
                         there, MessageText.nextSteps("#" + name, listed(parameters), "Correct the name #" + name));
     }
 
-    /** Whether there are parameters that have only positions. */
+    /** Whether the names of the parameters are unknown, so that only their positions identify them. */
     static boolean areNameless(Set<String> parameters) {
         return !parameters.isEmpty()
                 && parameters.stream().allMatch(name -> POSITION.matcher(name).matches());
     }
 
-    private LockSetupException alone(String name) {
-        // A text of names and operators alone is probably one constant: order-import is no subtraction.
+    private LockSetupException bareName(String name) {
+        // A text that consists only of names and operators, such as order-import, is probably one constant.
         boolean whole = text.matches("[\\w .:/-]+");
         String constant = whole ? text : name;
         String named = whole && attribute.equals("key") ? ", or name = \"" + constant + "\"" : "";

@@ -30,8 +30,8 @@ import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds properties, methods and classes in an expression that no call can have. A class that is not final may have a
- * subclass with the property, so only final and sealed ones are judged.
+ * Finds properties, methods and classes in an expression that exist in no call. A subclass may have a property that its
+ * class lacks, so only final and sealed classes are checked.
  */
 final class ExpressionTypes {
 
@@ -45,7 +45,7 @@ final class ExpressionTypes {
 
     /**
      * @param variables the types of the parameters
-     * @param classLoaders in which the call may find the classes of an expression
+     * @param classLoaders the loaders in which a call may find the classes of an expression
      */
     private ExpressionTypes(Map<String, ResolvableType> variables, Set<ClassLoader> classLoaders) {
         this.variables = variables;
@@ -60,7 +60,7 @@ final class ExpressionTypes {
         try {
             new ExpressionTypes(variables, classLoaders).typeOf(expression, new Scope(ROOT, ROOT));
         } catch (LinkageError | TypeNotPresentException ex) {
-            // A member of an argument has a class that is missing. The call may not need it.
+            // The class of a member is missing. The call may not need that member.
         }
     }
 
@@ -77,10 +77,10 @@ final class ExpressionTypes {
     }
 
     /**
-     * What SpEL resolves names against.
+     * The types against which SpEL resolves names.
      *
-     * @param active owns a bare name, and is {@code #this}
-     * @param root the same for the arguments of a method: the element of a projection, or the call
+     * @param active the owner of a bare name, which is also {@code #this}
+     * @param root the owner of a bare name in the arguments of a method: the element of a projection, or the call
      */
     private record Scope(
             @Nullable KnownType active, @Nullable KnownType root) {
@@ -196,7 +196,7 @@ final class ExpressionTypes {
             try {
                 return new StandardTypeLocator(loader).findType(name);
             } catch (EvaluationException | LinkageError ex) {
-                // Perhaps another loader has it.
+                // Another loader may have the class.
             }
         }
         throw LockSetupException.invalid(

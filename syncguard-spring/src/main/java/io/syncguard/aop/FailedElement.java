@@ -13,7 +13,7 @@ import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Selection;
 
-/** Finds the element of a list, or of what a projection or selection reads, whose evaluation fails. */
+/** Finds the element whose evaluation fails, in a list or in the input of a projection or selection. */
 final class FailedElement {
 
     private final ExpressionState state;
@@ -22,12 +22,12 @@ final class FailedElement {
         this.state = state;
     }
 
-    /** Its name for people, such as {@code element 2}; empty if no single element fails. */
+    /** Returns the name of the element for messages, such as {@code element 2}; empty if no single element fails. */
     static String of(SpelNode expression, ExpressionState state) {
         return hasElements(expression) ? new FailedElement(state).within(expression) : "";
     }
 
-    /** Without them, nothing is evaluated once more. */
+    /** If the expression has no elements, nothing is evaluated again. */
     private static boolean hasElements(SpelNode node) {
         return node instanceof InlineList
                 || isOfElements(node)
@@ -99,7 +99,7 @@ final class FailedElement {
         return all;
     }
 
-    /** {@code null} if it fails. */
+    /** Returns {@code null} if the evaluation fails. */
     private @Nullable TypedValue value(SpelNode node) {
         try {
             return node.getTypedValue(state);

@@ -24,14 +24,14 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * What runs instead of a method whose lock was refused.
+ * The method that runs instead of one whose lock was refused.
  *
  * @param method a method of the same class or of its interfaces
- * @param takesRefusal whether it has a parameter for the refusal, the last one
+ * @param takesRefusal whether its last parameter is the refusal
  */
 record FallbackMethod(Method method, boolean takesRefusal) {
 
-    /** What a parameter for the refusal may be, the most specific one first. */
+    /** The types that the parameter for the refusal may have, the most specific one first. */
     private static final List<Class<?>> REFUSALS = List.of(
             LockNotAcquiredException.class,
             LockException.class,
@@ -39,7 +39,10 @@ record FallbackMethod(Method method, boolean takesRefusal) {
             Exception.class,
             Throwable.class);
 
-    /** @throws LockSetupException when the class has no such method, its result is another one, or it is the locked one */
+    /**
+     * @throws LockSetupException when the class has no such method, its result type does not fit, or it is the locked
+     *     method itself
+     */
     static FallbackMethod find(String name, Method locked, Class<?> targetClass) {
         FallbackMethod found = findOrNull(name, locked, targetClass);
         if (found == null) {
@@ -85,7 +88,7 @@ record FallbackMethod(Method method, boolean takesRefusal) {
         }
     }
 
-    /** As people write it. The last parameter of a suspending function is none of theirs. */
+    /** Describes a method as in source code. The compiler adds the last parameter of a suspending function. */
     private static String described(String name, Method suspending, Class<?>[] parameters) {
         boolean suspends = KotlinDetector.isSuspendingFunction(suspending);
         return Arrays.stream(parameters)
@@ -94,7 +97,7 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                 .collect(Collectors.joining(", ", (suspends ? "suspend " : "") + name + "(", ")"));
     }
 
-    /** The result is not checked; {@code null} when the class has no such method. */
+    /** Finds the method, but does not check its result; {@code null} when the class has no such method. */
     static @Nullable FallbackMethod findOrNull(String name, Method locked, Class<?> targetClass) {
         Class<?>[] plain = Signature.parameterTypes(locked, targetClass);
         List<Method> named = Signature.methodsOf(targetClass)
@@ -110,12 +113,12 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                 .orElse(null);
     }
 
-    /** Whether it is this method, or what that overrides or implements. */
+    /** Whether both are the same method, or one overrides or implements the other. */
     private boolean isFor(Method other, Class<?> targetClass) {
         return Signature.isSame(method, other, targetClass);
     }
 
-    /** The annotation of a class locks also the fallback of its other methods. */
+    /** An annotation of the class also locks the method that is the fallback of its other methods. */
     private static boolean isFallbackOfOthers(String name, Method locked, Class<?> targetClass) {
         return !AnnotatedElementUtils.hasAnnotation(locked, DistributedLock.class)
                 && Signature.methodsOf(targetClass)
@@ -145,7 +148,7 @@ record FallbackMethod(Method method, boolean takesRefusal) {
         }
     }
 
-    /** Puts it behind the arguments. The last parameter of a suspending function is none of them. */
+    /** Adds the refusal behind the arguments. The last parameter of a suspending function is its continuation. */
     private static <T extends @Nullable Object> T[] insert(T refusal, T[] arguments, Method suspending) {
         List<T> all = new ArrayList<>(Arrays.asList(arguments));
         all.add(KotlinDetector.isSuspendingFunction(suspending) ? all.size() - 1 : all.size(), refusal);
@@ -153,12 +156,13 @@ record FallbackMethod(Method method, boolean takesRefusal) {
     }
 
     private static void requireResult(Method fallback, Method locked, Class<?> targetClass) {
-        ResolvableType wanted = ResolvableType.forMethodReturnType(locked, targetClass);
-        ResolvableType given = ResolvableType.forMethodReturnType(fallback, targetClass);
-        if (!wanted.isAssignableFrom(given)) {
+        ResolvableType expected = ResolvableType.forMethodReturnType(locked, targetClass);
+        ResolvableType actual = ResolvableType.forMethodReturnType(fallback, targetClass);
+        if (!expected.isAssignableFrom(actual)) {
             throw LockSetupException.invalid(
-                    "the result of '" + fallback.getName() + "' is " + given + ", but that of this method is " + wanted,
-                    "Return " + wanted + " from '" + fallback.getName() + "'");
+                    "the result of '" + fallback.getName() + "' is " + actual + ", but that of this method is "
+                            + expected,
+                    "Return " + expected + " from '" + fallback.getName() + "'");
         }
     }
 }

@@ -14,8 +14,8 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.Ordered;
 
 /**
- * Names to Spring the locked methods with a fenced resource, and the interceptor that checks their fences. It comes
- * after all other advisors, so that the check is inside of the transaction.
+ * Advisor for locked methods with a fenced resource. It comes after all other advisors, so that it checks the fences
+ * inside the transaction.
  */
 public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton {
 
@@ -23,7 +23,7 @@ public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartI
     private final Supplier<BiConsumer<String, Fence>> check;
     private final FenceCheckInterceptor interceptor;
 
-    /** Such a method. Written while the first beans are made, and read when all exist. */
+    /** One method with a fenced resource. Written while the first beans are created, and read when all exist. */
     private volatile @Nullable String fenced;
 
     FenceCheckAdvisor(

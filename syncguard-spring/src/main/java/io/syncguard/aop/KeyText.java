@@ -24,20 +24,20 @@ import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The text of a value in a key. Two callers with the same data need the same text, in all processes: a text that
- * depends on the object, on the process or on an order that nobody chose is refused.
+ * Checks the text that a value has in a key. The same data must have the same text in all processes, so a text is
+ * refused that depends on the identity of an object, on the process or on an arbitrary order.
  */
 final class KeyText {
 
-    /** How deep containers and records are looked at. */
+    /** Maximum depth to which containers and records are inspected. */
     private static final int DEPTH = 4;
 
-    /** How many parts of an argument are compared to a text that looks like an identity. */
+    /** Maximum number of parts of a value that are compared to a text that looks like an identity. */
     private static final int PARTS = 100;
 
     private KeyText() {}
 
-    /** The value of an optional; {@code null} if it is empty. Any other value itself. */
+    /** Returns the value of an optional, {@code null} if it is empty, and any other value unchanged. */
     static @Nullable Object withoutOptional(@Nullable Object value) {
         if (value instanceof Optional<?> optional) {
             return withoutOptional(optional.orElse(null));
@@ -68,12 +68,12 @@ final class KeyText {
         return unfit(value, DEPTH);
     }
 
-    /** The same for a value that SpEL joins to a text: of an array it joins the elements. */
+    /** Like {@link #unfit(Object)} for a value that SpEL joins to a text. SpEL joins the elements of an array. */
     static @Nullable UnfitValue unfitOperand(Object value) {
         return value.getClass().isArray() ? unfit(Arrays.asList(ObjectUtils.toObjectArray(value))) : unfit(value);
     }
 
-    /** The argument, or the part of one, whose identity is in the text: whatever made the text, it printed that. */
+    /** Returns the argument, or the part of one, whose identity the text contains. */
     static @Nullable UnfitValue printedIn(String text, @Nullable Object[] arguments) {
         return text.indexOf('@') < 0
                 ? null
@@ -125,7 +125,7 @@ final class KeyText {
         return null;
     }
 
-    /** The name of a part for people. */
+    /** The name of a part for messages. */
     private static String name(Object value, int number) {
         if (value instanceof Record) {
             return "'" + value.getClass().getRecordComponents()[number].getName() + "'";
@@ -139,14 +139,17 @@ final class KeyText {
         return "element " + (number + 1);
     }
 
-    /** A date and a time of SQL have no zone: their texts are what is stored. */
+    /** SQL dates and times have no zone, so their text is the stored value. */
     private static boolean dependsOnTimeZone(Object value) {
         return value instanceof Calendar
                 || value instanceof Date
                         && !Set.of("java.sql.Date", "java.sql.Time").contains(nameOf(value));
     }
 
-    /** Also if it has a hashCode() of its own: that of an enum constant, for instance, differs in each process. */
+    /**
+     * Whether the text is that of {@link Object#toString()}. A hashCode() of its own does not help: that of an enum
+     * constant, for instance, differs in each process.
+     */
     private static boolean hasTextOfObject(Object value) {
         String text = Objects.toString(value.toString(), "");
         String start = nameOf(value) + "@";
@@ -157,12 +160,12 @@ final class KeyText {
         return value.getClass().getName();
     }
 
-    private static Stream<Object> withParts(@Nullable Object given, int depth) {
-        Object value = withoutOptional(given);
+    private static Stream<Object> withParts(@Nullable Object wrapped, int depth) {
+        Object value = withoutOptional(wrapped);
         if (value == null || value instanceof CharSequence || value instanceof Number) {
             return Stream.empty();
         }
-        // Reading a collection of others may have an effect: one of Hibernate asks the database.
+        // Reading a collection from outside the JDK may have side effects: a Hibernate collection queries the database.
         boolean mayBeRead = value instanceof Record || value.getClass().getClassLoader() == null;
         return depth == 0 || !mayBeRead
                 ? Stream.of(value)
@@ -170,7 +173,10 @@ final class KeyText {
                         Stream.of(value), readableParts(value).stream().flatMap(part -> withParts(part, depth - 1)));
     }
 
-    /** None if they cannot be read: a collection of the JDK may wrap one whose session is closed. */
+    /**
+     * Returns no parts if they cannot be read: a JDK collection may wrap a Hibernate collection whose session is
+     * closed.
+     */
     private static List<@Nullable Object> readableParts(Object value) {
         try {
             return parts(value).limit(PARTS).toList();
@@ -179,7 +185,7 @@ final class KeyText {
         }
     }
 
-    /** The parts that a text of the value shows. */
+    /** The parts that appear in the text of the value. */
     private static Stream<@Nullable Object> parts(Object value) {
         if (value instanceof Map<?, ?> map) {
             return Stream.concat(map.keySet().stream(), map.values().stream());

@@ -6,8 +6,8 @@ import org.springframework.expression.TypeConverter;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 
 /**
- * Converts the values of one evaluation, and remembers one that becomes a part of a text and is not fit for a key:
- * {@code 'order:' + #order}. For one thread.
+ * Converts the values of one evaluation. Records the first value that becomes part of a text, as in
+ * {@code 'order:' + #order}, and is not fit for a key. Not thread-safe.
  */
 final class KeyTextConverter implements TypeConverter {
 
@@ -15,13 +15,15 @@ final class KeyTextConverter implements TypeConverter {
 
     private @Nullable UnfitValue unfit;
 
-    /** What was converted to a text and is not fit for a key; {@code null} if all was. */
+    /** The first value that was converted to a text and is not fit for a key; {@code null} if there was none. */
     @Nullable
     UnfitValue unfit() {
         return unfit;
     }
 
-    /** Without this, SpEL would take the text of some values without asking {@link #convertValue}. */
+    /**
+     * Accepts every conversion to text, because SpEL would otherwise convert some values without {@link #convertValue}.
+     */
     @Override
     public boolean canConvert(@Nullable TypeDescriptor source, TypeDescriptor target) {
         return target.getType() == String.class || CONVERTER.canConvert(source, target);
@@ -33,8 +35,8 @@ final class KeyTextConverter implements TypeConverter {
         return target.getType() == String.class ? text(value) : CONVERTER.convertValue(value, source, target);
     }
 
-    private @Nullable Object text(@Nullable Object given) {
-        Object value = KeyText.withoutOptional(given);
+    private @Nullable Object text(@Nullable Object wrapped) {
+        Object value = KeyText.withoutOptional(wrapped);
         if (value == null) {
             return null;
         }

@@ -25,13 +25,13 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * The type that a value has in each call, or of which it has a subtype.
+ * The static type of a value: in each call, the value has this type or a subtype.
  *
- * @param ofClass whether the value is the class itself, as {@code T(String)}
+ * @param ofClass whether the value is the class itself, as in {@code T(String)}
  */
 record KnownType(ResolvableType type, boolean ofClass) {
 
-    /** More names would not help. */
+    /** Maximum number of names in a message. More would not help. */
     private static final int MAX_LISTED = 12;
 
     private static final Members MEMBERS = new Members();
@@ -51,7 +51,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
         return new KnownType(ResolvableType.forClass(type), true);
     }
 
-    /** Whether SpEL reads such a property of the values of a class. */
+    /** Whether SpEL can read the property from values of the class. */
     static boolean hasProperty(Class<?> type, String name) {
         return type.isArray() && name.equals("length")
                 || MEMBERS.getter(name, type, false) != null
@@ -84,7 +84,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
     }
 
     /**
-     * The type of what a method returns; {@code null} if it is known only in the call.
+     * The return type of a method; {@code null} if it is known only in the call.
      *
      * @throws LockSetupException when no value of this type has the method
      */
@@ -118,7 +118,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
         return null;
     }
 
-    /** Whether SpEL takes an index for the name of a property. */
+    /** Whether SpEL reads an index as the name of a property. */
     boolean isIndexedByProperty() {
         return !ofClass
                 && !type.isArray()
@@ -127,7 +127,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
                 && raw() != String.class;
     }
 
-    /** What an index reads; {@code null} if it is unknown. */
+    /** The type of an indexed element; {@code null} if it is unknown. */
     @Nullable
     KnownType indexed() {
         return Iterable.class.isAssignableFrom(raw()) || type.isArray()
@@ -137,7 +137,10 @@ record KnownType(ResolvableType type, boolean ofClass) {
                         : null;
     }
 
-    /** The classes that the value can have; {@code null} if there may be others, or if SpEL looks elsewhere. */
+    /**
+     * The classes that the value can have; {@code null} if they are not all known, or if SpEL also reads another
+     * object.
+     */
     private @Nullable List<Class<?>> possibleClasses(boolean nullSafe) {
         if (ofClass) {
             return List.of(raw());
@@ -203,7 +206,10 @@ record KnownType(ResolvableType type, boolean ofClass) {
         return hasLowerBound() ? ResolvableType.forType(member) : ResolvableType.forType(member, type.as(declaring));
     }
 
-    /** Whether it is such as {@code List<? super Order>}, of which Spring takes the bound for the type. */
+    /**
+     * Whether a type argument has a lower bound, as in {@code List<? super Order>}. Spring takes the bound for the
+     * type.
+     */
     private boolean hasLowerBound() {
         return Arrays.stream(type.getGenerics())
                 .anyMatch(generic ->
@@ -213,7 +219,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
     private LockSetupException noProperty(String name) {
         Set<String> there = ofClass ? Set.of() : properties();
         boolean listed = !there.isEmpty() && there.size() <= MAX_LISTED;
-        // People know the call as #root.
+        // Users know the call as #root.
         String owner = raw() == MethodCall.class ? "#root" : raw().getName();
         String problem = "there is no public '" + name + "' in " + owner + (listed ? ", which has " + there : "");
         return raw() == Optional.class

@@ -13,8 +13,8 @@ import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Names to Spring the methods that only leaders run, and their interceptor. Its order puts the check of the leadership
- * outside of locks and transactions of the same method.
+ * Advisor for {@link LeaderOnly} methods. Its order puts the check of the leadership outside the locks and transactions
+ * of the same method.
  */
 public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton, AutoCloseable {
 
@@ -26,8 +26,8 @@ public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartI
     private final BodyRunner bodies = new BodyRunner("syncguard-leader-future");
 
     /**
-     * @param election looked up when all beans exist, so that no bean is made early
-     * @param placeholders for the names of elections
+     * @param election looked up when all beans exist, so that no bean is created early
+     * @param placeholders resolves placeholders in the names of elections
      */
     public LeaderOnlyAdvisor(Supplier<LeaderElection> election, StringValueResolver placeholders, int order) {
         this.parser = new LeaderOnlyMethodParser(election, placeholders);

@@ -37,7 +37,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         return call == null ? invocation.proceed() : run(call);
     }
 
-    /** Only on JDK 22 and later NullAway sees that a callable of {@code @Nullable Object} may return null. */
+    /** NullAway sees only on JDK 22 and later that a callable of {@code @Nullable Object} may return null. */
     @SuppressWarnings("NullAway")
     private @Nullable Object run(AnnotatedCall<LeaderOnlyMethod> call) throws Exception {
         LeaderOnlyMethod method = call.method();

@@ -3,10 +3,10 @@ package io.syncguard.aop;
 import io.syncguard.interception.ResultType;
 
 /**
- * What the annotation of one method says.
+ * The parsed annotation of one method.
  *
- * @param description the method, as people know it
- * @param election the name
+ * @param description the qualified name of the method, for messages
+ * @param election the name of the election
  * @param result what the method returns
  */
 record LeaderOnlyMethod(String description, String election, ResultType result) {}

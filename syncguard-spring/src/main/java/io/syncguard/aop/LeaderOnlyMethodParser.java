@@ -13,7 +13,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Parses {@link LeaderOnly} annotations, and checks that their elections are known. Threads may share it.
+ * Parses {@link LeaderOnly} annotations, and checks that their elections are known. Thread-safe.
  */
 final class LeaderOnlyMethodParser {
 
@@ -49,7 +49,7 @@ final class LeaderOnlyMethodParser {
         }
     }
 
-    /** Called when all beans exist: until then a bean may define an election. */
+    /** Called when all beans exist. Until then, a bean may still define an election. */
     void requireElections() {
         electionsAreKnown = true;
         unchecked.forEach(this::requireElection);

@@ -25,12 +25,12 @@ public final class LockManagerResolver {
     }
 
     /**
-     * Looks for the manager now and makes it at the first call.
+     * Finds the bean of the manager now, and creates it at the first call of the supplier.
      *
      * @throws LockSetupException when none or more than one has the name
      */
     public Supplier<LockManager> manager(String name) {
-        // By bean names, so that no bean is made early: annotations are read while the first beans are made.
+        // By bean names, so that no bean is created early: annotations are read while the first beans are created.
         String[] all = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockManager.class, true, false);
         Set<String> known = new TreeSet<>();
         List<String> found = List.of(all).stream()

@@ -13,8 +13,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Finds the names of the locks of annotated methods, and nothing else: no bean is made, and a mistake elsewhere in an
- * annotation is left to the parser.
+ * Finds the lock names of annotated methods. It creates no bean, and leaves mistakes in other attributes to the parser.
  */
 public final class LockNames {
 
@@ -26,7 +25,7 @@ public final class LockNames {
         this.placeholders = placeholders;
     }
 
-    /** The names of the locks of the methods of this type. */
+    /** The lock names of the methods of this type. */
     public Set<String> of(Class<?> type) {
         return new TreeSet<>(MethodIntrospector.selectMethods(
                         type, (MethodIntrospector.MetadataLookup<String>) method -> methods.find(method, type))
@@ -46,10 +45,10 @@ public final class LockNames {
     /**
      * The name of the locks of a method, for meters and settings.
      *
-     * @param prefix the name in its annotation; without one, class and method are the name
+     * @param prefix the name in the annotation; if it is empty, class and method form the name
      */
     static String nameOf(String prefix, Method method, Class<?> targetClass) {
-        // The name of a generated proxy is another one in each run.
+        // The class name of a generated proxy differs between runs.
         Class<?> written = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
         return prefix.isEmpty() ? ClassUtils.getShortName(written) + "." + method.getName() : prefix;
     }

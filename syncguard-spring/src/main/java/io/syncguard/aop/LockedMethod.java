@@ -31,13 +31,13 @@ import org.springframework.expression.EvaluationException;
  * @param prefix the constant first part of the key, or empty
  * @param key the second part of the key
  * @param condition when to lock
- * @param fencedResource what the lock protects in the database: the second part of its name
+ * @param fencedResource the second part of the name of the database resource that the lock protects
  * @param template runs the method under its locks
  * @param defaults a request with everything that all calls have in common
  * @param waitTime how long a call waits for all its locks together
  * @param maxKeys how many keys a call may lock
  * @param skips whether a call is skipped on contention
- * @param fallback what runs on contention instead
+ * @param fallback the method that runs on contention instead
  * @param result the return type
  */
 record LockedMethod(
@@ -55,7 +55,8 @@ record LockedMethod(
         ResultType result) {
 
     /**
-     * The order of storage keys on the server. All calls lock in one order, so that none waits for another in a circle.
+     * The order of storage keys on the server. All calls lock in this order, so that none waits for another in a
+     * circle.
      */
     private static final Comparator<FencedRequest> IN_ORDER_OF_KEYS = Comparator.comparing(
             request -> request.lock().key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
@@ -65,7 +66,7 @@ record LockedMethod(
                 "LockTemplate.manager", template.get().manager());
     }
 
-    /** The locks of a call, in the order in which all calls take them; none when the condition is false. */
+    /** Returns the locks of a call, in the order in which all calls acquire them; none when the condition is false. */
     List<FencedRequest> requests(MethodCall call) {
         if (condition != null && !isMet(condition, call)) {
             return List.of();
@@ -76,8 +77,8 @@ record LockedMethod(
                     "key",
                     key,
                     "",
-                    "is " + requests.size() + " keys for this call, but syncguard.aop.max-keys is " + maxKeys.getAsInt()
-                            + ". Lock fewer at once, or one key that stands for all of them"));
+                    "gives " + requests.size() + " keys for this call, but syncguard.aop.max-keys is "
+                            + maxKeys.getAsInt() + ". Lock fewer at once, or one key that stands for all of them"));
         }
         return requests;
     }
@@ -93,7 +94,8 @@ record LockedMethod(
                     "fenced resource",
                     fencedResource,
                     "",
-                    "is not one for each key for this call: " + resources.size() + " for " + locks.size() + " keys");
+                    "has to be one for each key, but is " + resources.size() + " for the " + locks.size()
+                            + " keys of this call");
         }
         return inOrder(
                 IntStream.range(0, locks.size()).mapToObj(i -> new FencedRequest(locks.get(i), resources.get(i))));
@@ -104,9 +106,9 @@ record LockedMethod(
     }
 
     /**
-     * One text for a single value, and one for each element of a collection or array.
+     * Returns one text for a single value, and one for each element of a collection or array.
      *
-     * @param use checks a text, and makes of it what is needed
+     * @param use checks a text, and converts it to the result
      */
     private <T> List<T> texts(String what, MethodExpression expression, MethodCall call, Function<String, T> use) {
         KeyTextConverter operands = new KeyTextConverter();
@@ -127,7 +129,7 @@ record LockedMethod(
                 .toList();
     }
 
-    /** The name of an element, from 1; empty for a single value. */
+    /** The name of an element, counted from 1; empty for a single value. */
     private static String element(@Nullable List<@Nullable Object> elements, int position) {
         return elements == null || position < 0 ? "" : "element " + (position + 1);
     }
@@ -153,7 +155,7 @@ record LockedMethod(
         }
     }
 
-    /** A value that is no boolean is a mistake: the call fails, and does not run without a lock. */
+    /** A value that is not a boolean is a mistake: the call fails instead of running without a lock. */
     private boolean isMet(MethodExpression expression, MethodCall call) {
         if (value(expression, call, () -> expression.value(call)) instanceof Boolean met) {
             return met;
@@ -177,8 +179,8 @@ record LockedMethod(
     }
 
     private String text(
-            String what, MethodExpression expression, MethodCall call, @Nullable Object given, String element) {
-        Object value = KeyText.withoutOptional(given);
+            String what, MethodExpression expression, MethodCall call, @Nullable Object wrapped, String element) {
+        Object value = KeyText.withoutOptional(wrapped);
         UnfitValue unfit = KeyText.unfit(value);
         if (unfit != null) {
             throw unfit(what, expression, call, unfit.within(element), "is ");

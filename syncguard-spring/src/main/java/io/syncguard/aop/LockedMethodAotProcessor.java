@@ -19,9 +19,9 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps in a native image what methods under locks use by reflection: what expressions read of their arguments, and
- * their fallbacks. The declared types count; what an expression reads of a subtype or of another bean, the application
- * has to register.
+ * Registers for a native image what locked methods use by reflection: the members of arguments that expressions read,
+ * and the fallbacks. Only declared types are registered. The application has to register what an expression reads from
+ * a subtype or from another bean.
  */
 final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -41,7 +41,7 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
                 };
     }
 
-    /** Repositories and clients are made by factories. */
+    /** The class of the bean. Factory beans create repositories and clients. */
     private static Class<?> typeOf(RegisteredBean bean) {
         Class<?> made = FactoryBean.class.isAssignableFrom(bean.getBeanClass())
                 ? bean.getBeanFactory().getType(bean.getBeanName(), false)
@@ -53,7 +53,7 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
             DistributedLock annotation, Method method, Class<?> targetClass, ReflectionHints hints) {
         if (hasExpression(annotation)) {
             hints.registerType(MethodCall.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-            // Their names are those of the parameters.
+            // Expressions take the names of parameters from all these methods.
             ParameterNames.methods(method, targetClass)
                     .forEach(each -> hints.registerMethod(each, ExecutableMode.INVOKE));
             for (int i = 0; i < method.getParameterCount(); i++) {

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -25,7 +26,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Parses {@link DistributedLock} annotations. Threads may share it.
+ * Parses {@link DistributedLock} annotations. Thread-safe.
  */
 final class LockedMethodParser {
 
@@ -38,10 +39,11 @@ final class LockedMethodParser {
     private final Supplier<CallLimits> limits;
     private final BeanReferences references;
     private final Set<String> names = ConcurrentHashMap.newKeySet();
+    private final Map<String, Set<Integer>> permits = new ConcurrentHashMap<>();
 
     /**
      * @param template for annotations that name no manager
-     * @param limits for what an annotation leaves open
+     * @param limits defaults for what an annotation does not set
      */
     LockedMethodParser(
             ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<CallLimits> limits) {
@@ -52,7 +54,7 @@ final class LockedMethodParser {
         this.limits = limits;
     }
 
-    /** Called when all beans exist: until then a bean may define another one. */
+    /** Called when all beans exist. Until then, a bean may still define another one. */
     void requireBeans() {
         references.requireAll();
     }
@@ -61,16 +63,21 @@ final class LockedMethodParser {
         return new Parsing(annotation, method, targetClass).lockedMethod();
     }
 
-    /** The names of the locks of all methods that were parsed so far. */
+    /** The lock names of all methods that were parsed so far. */
     Set<String> names() {
         return names;
+    }
+
+    /** The numbers of permits by lock name. A name has several numbers if its methods differ. */
+    Map<String, Set<Integer>> permits() {
+        return permits;
     }
 
     private static String describe(Method method) {
         return ClassUtils.getQualifiedMethodName(method);
     }
 
-    /** Parses one annotation, and locates mistakes. */
+    /** Parses one annotation. Adds the place of a mistake to its message. */
     private final class Parsing {
 
         private final DistributedLock annotation;
@@ -98,6 +105,10 @@ final class LockedMethodParser {
             names.add(name);
             LockSettings settings = limits.get().locks().get(name);
             LockRequest defaults = defaults(name, settings);
+            if (defaults.permits() > 0) {
+                permits.computeIfAbsent(name, each -> new ConcurrentSkipListSet<>())
+                        .add(defaults.permits());
+            }
             boolean skips = skips(settings);
             ResultType result = located("return type", () -> new ResultType(method, targetClass));
             if (result.reactive() != null) {
@@ -135,18 +146,18 @@ final class LockedMethodParser {
             }
         }
 
-        /** The fence and the lease are checked in transactions of JDBC. */
+        /** The fence and the lease can only be checked in a JDBC transaction. */
         private void requireNoTransaction(CommitGuard guard, @Nullable LockSettings settings) {
             if (settings != null && guard == CommitGuard.REQUIRED && annotation.commitGuard() != guard) {
                 String property = settings.property() + ".commit-guard";
                 throw contradicted(
-                        property + " is required, but a publisher runs in no transaction of JDBC that could be guarded",
+                        property + " is required, but a publisher runs in no JDBC transaction that could be guarded",
                         "Remove " + property);
             }
             if (!annotation.fencedResource().isEmpty() || guard == CommitGuard.REQUIRED) {
                 throw located(LockSetupException.invalid(
-                        "it has a fencedResource or commitGuard = REQUIRED, but a publisher runs in no transaction of"
-                                + " JDBC that could check it",
+                        "it has a fencedResource or commitGuard = REQUIRED, but a publisher runs in no JDBC"
+                                + " transaction that could check it",
                         "Leave them out, and pass the fence of the lock to what the method writes",
                         "Return the result itself, or a CompletableFuture"));
             }
@@ -188,7 +199,7 @@ final class LockedMethodParser {
             MethodExpression resource = expression("fencedResource", annotation.fencedResource());
             if (resource != null && !annotation.permits().isEmpty()) {
                 throw located(LockSetupException.invalid(
-                        "it has a fencedResource, but several hold a lock with permits, with different fences, and the"
+                        "it has a fencedResource, but the holders of a lock with permits have different fences, and the"
                                 + " resource would refuse the smaller ones",
                         "Leave fencedResource out",
                         "Leave permits out, for an exclusive lock"));
@@ -227,7 +238,7 @@ final class LockedMethodParser {
             return settings == null ? request : configured(request, settings);
         }
 
-        /** A placeholder without a value would be a lock without a limit. */
+        /** An empty value is refused, because the lock would have no limit. */
         private int permits() {
             String text = resolve(annotation.permits()).strip();
             try {
@@ -252,7 +263,7 @@ final class LockedMethodParser {
             return (configured == null ? annotation.onContention() : configured) == OnContention.SKIP;
         }
 
-        /** A mistake of a property, which begins the message. */
+        /** Reports a mistake in a property. The message begins with the property. */
         private LockSetupException contradicted(String problem, String nextStep) {
             String where = "@DistributedLock on " + describe(method);
             return LockSetupException.invalid(problem + " (" + where + ")", nextStep, "Correct " + where);

@@ -5,7 +5,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The call of an expression: {@code #root}.
+ * The method call that an expression reads as {@code #root}.
  */
 final class MethodCall {
 

@@ -53,7 +53,7 @@ final class MethodExpression {
     }
 
     /**
-     * Checks what the expression reads of the arguments.
+     * Checks the members of arguments that the expression reads.
      *
      * @throws LockSetupException when no call can resolve it
      */
@@ -72,7 +72,7 @@ final class MethodExpression {
     Set<String> beanNames() {
         Set<String> names = new LinkedHashSet<>();
         StandardEvaluationContext context = new StandardEvaluationContext();
-        context.setBeanResolver((nobody, name) -> names.add(name));
+        context.setBeanResolver((unused, name) -> names.add(name));
         collectBeans(expression.getAST(), new ExpressionState(context));
         return names;
     }
@@ -93,7 +93,7 @@ final class MethodExpression {
             LockSetupException mistake = TemplateText.mistakeIn(text);
             throw mistake == null
                     ? LockSetupException.invalid(
-                            "'" + text + "' is no expression: " + withoutCode(ex) + " (character "
+                            "'" + text + "' is not a valid expression: " + withoutCode(ex) + " (character "
                                     + (ex.getPosition() + 1) + ")",
                             "Correct the expression")
                     : mistake;
@@ -113,9 +113,9 @@ final class MethodExpression {
     }
 
     /**
-     * The same for a value that becomes a text.
+     * Like {@link #value(MethodCall)}, for a value that becomes a text.
      *
-     * @param operands receives what the expression joins to texts
+     * @param operands receives the values that the expression joins to texts
      */
     @Nullable
     Object value(MethodCall call, KeyTextConverter operands) {
@@ -135,8 +135,8 @@ final class MethodExpression {
     }
 
     /**
-     * Where an evaluation of a list or a projection fails: {@code element 2}; empty if there is no such place. It
-     * evaluates parts of the expression once more.
+     * Returns the element at which the evaluation of a list or a projection fails, such as {@code element 2}; empty if
+     * there is none. Evaluates parts of the expression again.
      */
     String failedElement(MethodCall call) {
         StandardEvaluationContext context = new StandardEvaluationContext(call);
@@ -145,8 +145,8 @@ final class MethodExpression {
     }
 
     /**
-     * How this expression reads a property of an argument or of its elements, with {@code %s} for the property;
-     * {@code null} if the value is neither.
+     * Returns an expression for a property of the value, with {@code %s} for the name of the property; {@code null} if
+     * the value is neither an argument nor an element of one.
      */
     @Nullable
     String reference(Object value, MethodCall call) {
@@ -166,7 +166,7 @@ final class MethodExpression {
         return null;
     }
 
-    /** Whether a part of the expression was null that has something behind it: the data of the call lacks it. */
+    /** Whether the expression read a member of null, because the data of the call lacks a value. */
     static boolean isOfNull(EvaluationException error) {
         return error instanceof SpelEvaluationException ex
                 && (ex.getMessageCode() == SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL
@@ -187,7 +187,7 @@ final class MethodExpression {
                             + ". Correct the name, or put it in quotes if it is a constant";
                 case METHOD_NOT_FOUND ->
                     "there is no public method '" + name + "' in " + owner + ". Correct the name or its arguments";
-                default -> withoutCode(failure) + ". Correct the expression, or what it is given";
+                default -> withoutCode(failure) + ". Correct the expression or its arguments";
             };
         }
         return withoutCode(failure);
@@ -199,8 +199,7 @@ final class MethodExpression {
     }
 
     private static String onNull(String what) {
-        return what
-                + ". Have the caller pass a value, or have the expression say what to take instead (with ?. and ?:)";
+        return what + ". Pass a value, or give the expression a default (with ?. and ?:)";
     }
 
     /** An insert of SpEL's message: first the missing name, then the type. */

@@ -10,8 +10,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a locked method, until it has its locks: how long it may wait for them, and what happens without them.
- * Used by one thread after the other.
+ * One call of a locked method that waits for its locks. Knows how long the call may still wait, and what follows a
+ * refusal. Used by one thread at a time.
  */
 final class OpenCall {
 
@@ -20,7 +20,7 @@ final class OpenCall {
     private final AnnotatedCall<LockedMethod> call;
     private final LongSupplier nanoTime;
 
-    /** When it asked for the first lock. */
+    /** When the call requested its first lock. */
     private @Nullable Long began;
 
     OpenCall(AnnotatedCall<LockedMethod> call, LongSupplier nanoTime) {
@@ -28,7 +28,7 @@ final class OpenCall {
         this.nanoTime = nanoTime;
     }
 
-    /** What is left of the wait time for the next lock. Several keys share one. */
+    /** Returns the rest of the wait time. All keys of the call share one wait time. */
     Duration timeLeft() {
         long now = nanoTime.getAsLong();
         if (began == null) {
@@ -38,15 +38,15 @@ final class OpenCall {
         return left.isNegative() ? Duration.ZERO : left;
     }
 
-    /** Whether something else than the exception follows a refusal. */
-    boolean goesOnWithoutLock() {
+    /** Whether a refused call is skipped or runs its fallback, rather than throwing. */
+    boolean continuesWithoutLock() {
         return method().skips() || method().fallback() != null;
     }
 
     /**
-     * What happens after a refusal, when the locks of the other keys have been released.
+     * Returns what to run after a refusal, when the locks of the other keys have been released.
      *
-     * @param name that of the method, for the log
+     * @param name the name of the method, for the log
      */
     Callable<@Nullable Object> withoutLock(String name, LockNotAcquiredException refusal) {
         FallbackMethod fallback = method().fallback();

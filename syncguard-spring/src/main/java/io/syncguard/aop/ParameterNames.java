@@ -20,8 +20,9 @@ final class ParameterNames {
     private ParameterNames() {}
 
     /**
-     * The position of every parameter by its names in the class, in superclasses and in interfaces, and p0, p1, ... and
-     * a0, a1, .... Where two of them use one name for different parameters, the one with the annotation counts.
+     * Maps names of parameters to their positions. A parameter has its names in the class, in superclasses and in
+     * interfaces, and p0, p1, ... and a0, a1, .... If two methods use one name for different parameters, the method
+     * with the annotation counts.
      */
     static Map<String, Integer> of(Method method, Class<?> targetClass) {
         Map<String, Integer> positions = new HashMap<>();

@@ -15,8 +15,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A call whose result is a publisher. Each subscription takes the locks, calls the method, and releases the locks when
- * what the method returned ends. Without Reactor, nothing loads this class.
+ * A call whose result is a publisher. Each subscription acquires the locks, calls the method, and releases the locks
+ * when the publisher of the method ends. Without Reactor, nothing loads this class.
  */
 final class ReactiveCall {
 
@@ -38,7 +38,7 @@ final class ReactiveCall {
         this.nanoTime = nanoTime;
     }
 
-    /** In the type of the method. */
+    /** Returns the publisher, in the return type of the method. */
     Object publisher() {
         Flux<Object> results = Flux.defer(() -> new Subscription().run());
         // Mono.from would cancel at the first element, before the release.
@@ -52,7 +52,7 @@ final class ReactiveCall {
         private final ReactiveLockTemplate locks = new ReactiveLockTemplate(method.manager(), threads.get());
         private final OpenCall open = new OpenCall(body, nanoTime);
 
-        /** Whether all locks were granted: a refusal from then on is the body's own. */
+        /** Whether all locks were granted. Later refusals come from the body. */
         private volatile boolean granted;
 
         Flux<Object> run() {
@@ -73,11 +73,11 @@ final class ReactiveCall {
         }
 
         private Flux<Object> withoutLock(LockNotAcquiredException refusal) {
-            if (granted || !open.goesOnWithoutLock()) {
+            if (granted || !open.continuesWithoutLock()) {
                 return Flux.error(refusal);
             }
             Callable<@Nullable Object> instead = open.withoutLock(method.description(), refusal);
-            // A skipped result is that of a suspending function; publishers are empty.
+            // Only a suspending function has a result to return when it is skipped. A skipped publisher is empty.
             return method.fallback() == null ? Mono.fromCallable(instead).flux() : published(instead);
         }
 

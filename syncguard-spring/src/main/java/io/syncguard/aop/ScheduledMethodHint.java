@@ -24,8 +24,8 @@ import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProc
 import org.springframework.scheduling.annotation.Schedules;
 
 /**
- * Names at the start the scheduled methods that each instance runs although they are locked, and those whose key is
- * still taken at their next run. Threads may share it.
+ * Warns at the start of locked scheduled methods that each instance runs, and of those whose key is still taken at
+ * their next run. Thread-safe.
  */
 final class ScheduledMethodHint {
 
@@ -34,20 +34,20 @@ final class ScheduledMethodHint {
     private static final Pattern NUMBER = Pattern.compile("\\d+");
 
     private final ConfigurableListableBeanFactory beans;
-    private final Set<String> named = ConcurrentHashMap.newKeySet();
+    private final Set<String> reported = ConcurrentHashMap.newKeySet();
 
     ScheduledMethodHint(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
     }
 
-    /** Returns the parsed annotation. */
+    /** Returns the parsed annotation, after a warning if there is reason for one. */
     LockedMethod checked(DistributedLock annotation, LockedMethod locked, Method method, Class<?> targetClass) {
         if (locked.defaults().mode() == LockMode.EXCLUSIVE && !isForLeader(method) && !isForLeader(targetClass)) {
             Set<Scheduled> schedules = schedulesOf(method);
-            String hint = schedules.isEmpty() || isForOneAtOnce(locked)
+            String hint = schedules.isEmpty() || hasImmediateFallback(locked)
                     ? null
                     : locked.skips() ? hintOfInterval(annotation, locked, schedules) : hintOfWaiting(locked);
-            if (hint != null && named.add(locked.description())) {
+            if (hint != null && reported.add(locked.description())) {
                 log.warn("@Scheduled and @DistributedLock on " + locked.description() + ": " + hint);
             }
         }
@@ -65,7 +65,9 @@ final class ScheduledMethodHint {
                 + " onContention = OnContention.SKIP";
     }
 
-    /** A cron expression begins at the same moment on all instances, and an interval with the start of each. */
+    /**
+     * A cron expression fires at the same moment on all instances. An interval begins with the start of each instance.
+     */
     private @Nullable String hintOfInterval(DistributedLock annotation, LockedMethod locked, Set<Scheduled> schedules) {
         Duration atLeast = locked.defaults().holdAtLeast();
         if (!atLeast.isZero()) {
@@ -88,7 +90,7 @@ final class ScheduledMethodHint {
 
     private @Nullable Duration intervalOf(Scheduled schedule) {
         try {
-            // After a delay, the interval is longer by the time of the work.
+            // Only fixedRate: with fixedDelay, the interval is longer by the run time of the method.
             String text = beans.resolveEmbeddedValue(
                     schedule.fixedRate() > 0 ? String.valueOf(schedule.fixedRate()) : schedule.fixedRateString());
             if (text == null || text.isEmpty()) {
@@ -110,12 +112,12 @@ final class ScheduledMethodHint {
         return number > 0 ? String.valueOf(number) : schedule.fixedRateString() + schedule.fixedDelayString();
     }
 
-    /** Whether something else runs if another instance runs the method. */
-    private static boolean isForOneAtOnce(LockedMethod locked) {
+    /** Whether a refused instance runs its fallback at once. */
+    private static boolean hasImmediateFallback(LockedMethod locked) {
         return locked.fallback() != null && locked.waitTime().isZero();
     }
 
-    /** Empty where nothing is scheduled. */
+    /** Returns no schedules if scheduling is not enabled. */
     private Set<Scheduled> schedulesOf(Method method) {
         Set<Scheduled> schedules =
                 AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class);

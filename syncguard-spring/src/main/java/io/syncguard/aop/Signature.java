@@ -9,14 +9,14 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Name and parameters of methods of one class, whose type variables are resolved. */
+/** Compares methods of one class by name and parameters, with type variables resolved. */
 final class Signature {
 
     private Signature() {}
 
     /**
-     * Also those of its superclasses and interfaces. Not those of a generated proxy, whose class nobody may open: those
-     * of its interfaces.
+     * Returns the methods of the class, its superclasses and its interfaces. For a generated proxy, returns only those
+     * of its interfaces, because reflection cannot open its class.
      */
     static Stream<Method> methodsOf(Class<?> targetClass) {
         Stream<Class<?>> own = Proxy.isProxyClass(targetClass) ? Stream.empty() : Stream.of(targetClass);
@@ -24,7 +24,7 @@ final class Signature {
                 .flatMap(type -> Stream.of(ReflectionUtils.getAllDeclaredMethods(type)));
     }
 
-    /** Whether they are one method, or one overrides or implements the other. */
+    /** Whether both are the same method, or one overrides or implements the other. */
     static boolean isSame(Method one, Method other, Class<?> targetClass) {
         return one.getName().equals(other.getName())
                 && one.getParameterCount() == other.getParameterCount()

@@ -13,7 +13,7 @@ import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Operator;
 import org.springframework.expression.spel.ast.StringLiteral;
 
-/** Refuses a constant that looks like a template: it stays text, so all calls would share one key. */
+/** Refuses a constant that looks like a template. It would stay text, so all calls would share one key. */
 final class TemplateText {
 
     private static final String WORD = "[\\p{L}_][\\p{L}\\p{N}_]*";
@@ -36,7 +36,7 @@ final class TemplateText {
     private static final int PATH_IN_BRACES = 5;
     private static final int NAME_IN_BRACES = 6;
 
-    /** The groups of names that other signs mark. */
+    /** The groups of names in the other notations. */
     private static final int[] MARKED = {7, 8, 9};
 
     private static final Set<String> PREDEFINED = Set.of("root", "this");
@@ -61,7 +61,7 @@ final class TemplateText {
                         : "Define the property " + property);
     }
 
-    /** For an expression that cannot be parsed: the mistake if it is that one, else {@code null}. */
+    /** Returns the mistake of an expression that cannot be parsed because it contains a template; else {@code null}. */
     static @Nullable LockSetupException mistakeIn(String expression) {
         return TEMPLATE.matcher(expression)
                 .results()
@@ -72,12 +72,12 @@ final class TemplateText {
                 .orElse(null);
     }
 
-    /** What methods receive is no concern of this class. */
+    /** Arguments of methods and constructors are not checked. */
     static void requireNoneIn(SpelNode node, Set<String> parameters) {
         requireNoneIn(node, parameters, true);
     }
 
-    /** @param all also what formatters and regular expressions read */
+    /** @param all whether to refuse also what formatters and regular expressions read */
     private static void requireNoneIn(SpelNode node, Set<String> parameters, boolean all) {
         if (node instanceof StringLiteral literal) {
             MatchResult found = find(String.valueOf(literal.getLiteralValue().getValue()), parameters, all);
@@ -103,8 +103,8 @@ final class TemplateText {
     }
 
     /**
-     * A number sign, or braces around a hash tag, alone make no template. Without the names of the parameters, any name
-     * may be one of them.
+     * A number sign alone makes no template, and neither do braces around a Redis hash tag. If the names of the
+     * parameters are unknown, any name may be one of them.
      */
     private static boolean isTemplate(MatchResult found, Set<String> parameters, boolean all) {
         if (found.group(PROPERTY) != null || found.group(EXPRESSION) != null) {

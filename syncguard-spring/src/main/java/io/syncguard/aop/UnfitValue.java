@@ -11,8 +11,8 @@ import org.springframework.util.ClassUtils;
 /**
  * A value whose text differs between callers with the same data.
  *
- * @param value it itself
- * @param path where it is within the value of the expression, for people; empty for the value itself
+ * @param value the value itself
+ * @param path its place within the value of the expression, for messages; empty if it is that value
  * @param why its text is unfit, and what to use in its place; {@code null} if it has no text of its own
  */
 record UnfitValue(Object value, String path, @Nullable String why) {
@@ -28,12 +28,12 @@ record UnfitValue(Object value, String path, @Nullable String why) {
         return new UnfitValue(value, "", null);
     }
 
-    /** The same as a part of another value. */
+    /** Returns this value as a part of another one. */
     UnfitValue within(String part) {
         return new UnfitValue(value, join(path, part), why);
     }
 
-    /** The name of a part within a part. */
+    /** Joins the names of a part and of the whole that contains it. */
     static String join(String part, String whole) {
         return part.isEmpty() || whole.isEmpty() ? part + whole : part + " of " + whole;
     }
@@ -62,7 +62,10 @@ record UnfitValue(Object value, String path, @Nullable String why) {
         return "Use a property: " + (reference == null ? "its " + property : reference.formatted(property));
     }
 
-    /** One that probably identifies the object, else one that has a text of its own; {@code null} if there is none. */
+    /**
+     * Returns a property that probably identifies the object, else one that has a text of its own; {@code null} if
+     * there is none.
+     */
     private static @Nullable String property(Object value) {
         for (String name : IDENTIFIERS) {
             if (KnownType.hasProperty(value.getClass(), name)) {

@@ -6,8 +6,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Warns of a time of less than a second without a unit: it counts milliseconds, as everywhere in Spring Boot, and many
- * people mean seconds. A time with a unit is meant as it is written.
+ * Warns of a time below one second that has no unit. It counts milliseconds, as everywhere in Spring Boot, but many
+ * people mean seconds.
  */
 public final class UnitlessTime {
 
@@ -30,7 +30,7 @@ public final class UnitlessTime {
         }
     }
 
-    /** Parses a time after the check. */
+    /** Parses a time, and warns if it has no unit and is below one second. */
     static Duration parse(String where, String text) {
         Duration time = DurationText.parse(text);
         warnOf(where, text);

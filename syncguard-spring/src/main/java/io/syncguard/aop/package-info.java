@@ -1,6 +1,6 @@
 /**
- * From the annotation to the template: {@link io.syncguard.DistributedLock} becomes a {@link io.syncguard.LockRequest}.
- * Methods with {@link io.syncguard.leader.LeaderOnly} run while this process leads.
+ * Turns {@link io.syncguard.DistributedLock} into a {@link io.syncguard.LockRequest}, and runs the method under its
+ * lock. Runs methods with {@link io.syncguard.leader.LeaderOnly} while this process leads.
  *
  * <p>Depends on the API, {@code io.syncguard.interception}, {@code io.syncguard.leader}, {@code io.syncguard.reactive},
  * {@code io.syncguard.scheduling} and Spring.

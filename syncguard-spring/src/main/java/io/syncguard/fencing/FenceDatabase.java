@@ -5,7 +5,7 @@ import java.sql.SQLException;
 import java.util.Locale;
 
 /**
- * What differs between databases: the script of the table, and the statement.
+ * The kinds of databases. Each has its own script for the table, and its own statement for a check.
  */
 enum FenceDatabase {
     POSTGRESQL,
@@ -26,7 +26,10 @@ enum FenceDatabase {
         };
     }
 
-    /** Where the script is on the class path: outside of db, which an application's Flyway may scan as a whole. */
+    /**
+     * The folder of the script on the class path. It is outside of {@code db}, which an application's Flyway may scan
+     * as a whole.
+     */
     String location() {
         return switch (this) {
             case POSTGRESQL -> "syncguard/fences/postgresql";

@@ -10,18 +10,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what an {@link SQLException} of any database means for a check, by its SQLSTATE, or, if that says
- * too little, by the number that the database gives it.
+ * Maps the {@link SQLException} of a check to an error code, by its SQLSTATE or, if that is too general, by the error
+ * number of the database.
  */
 final class FenceErrors {
 
     /** MariaDB, with {@code innodb_snapshot_isolation}: the row has changed since the transaction began to read. */
     private static final int MARIADB_CHANGED = 1020;
 
-    /** MySQL and MariaDB: a row lock was waited for in vain. Their drivers name different SQLSTATEs. */
+    /** MySQL and MariaDB: the wait for a row lock timed out. Their drivers report different SQLSTATEs. */
     private static final int MYSQL_LOCK_TIMEOUT = 1205;
 
-    /** MySQL and MariaDB: no privilege for the database, the table or the column. Their SQLSTATE is that of syntax. */
+    /**
+     * MySQL and MariaDB: no privilege for the database, the table or the column. Their SQLSTATE is that of a syntax
+     * error.
+     */
     private static final int MYSQL_NO_DATABASE_PRIVILEGE = 1044;
 
     private static final int MYSQL_NO_TABLE_PRIVILEGE = 1142;
@@ -31,21 +34,21 @@ final class FenceErrors {
     /** H2: the user lacks a right. */
     private static final int H2_NO_RIGHT = 90096;
 
-    /** PostgreSQL: an earlier statement of the transaction failed, and nobody rolled it back. */
+    /** PostgreSQL: an earlier statement of the transaction failed, and the transaction was not rolled back. */
     private static final String FAILED_TRANSACTION = "25P02";
 
-    /** PostgreSQL; H2, MySQL and MariaDB; H2, where an identifier is expected. */
+    /** 42601: PostgreSQL. 42000: H2, MySQL and MariaDB. 42001: H2, where it expects an identifier. */
     private static final Set<String> SYNTAX = Set.of("42601", "42000", "42001");
 
     private FenceErrors() {}
 
-    /** @param doing what was being done, such as {@code checking fence 000000000000007 of resource 'order:42'} */
+    /** @param doing the operation, such as {@code checking fence 000000000000007 of resource 'order:42'} */
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
         return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), error);
     }
 
-    /** Whether the transaction, or its connection, had ended in an error of the application before the statement. */
+    /** Whether an earlier error of the application had ended the transaction or its connection before the statement. */
     static boolean failedBefore(Connection connection, SQLException error) {
         String state = withState(error).getSQLState();
         return FAILED_TRANSACTION.equals(state) || state == null && isClosed(connection);
@@ -59,7 +62,10 @@ final class FenceErrors {
         }
     }
 
-    /** Whether the statement has an error of syntax, which in ours only the name of the table can be. */
+    /**
+     * Whether the statement has a syntax error. In a statement of this package, only the name of the table can cause
+     * one.
+     */
     static boolean isSyntax(SQLException error) {
         return SYNTAX.contains(String.valueOf(withState(error).getSQLState()))
                 && codeOf(error) == LockErrorCode.INTERNAL;
@@ -77,7 +83,7 @@ final class FenceErrors {
 
     private static @Nullable LockErrorCode codeOfState(String state) {
         return switch (state) {
-            // 23505 is another transaction that inserts the same resource.
+            // 23505: another transaction inserts the same resource.
             case "23505", "25006", "57P01", "57P02", "57P03" -> LockErrorCode.SERVICE_UNAVAILABLE;
             case "42501" -> LockErrorCode.AUTH_FAILED;
             case "42P01", "42703", "3F000" -> LockErrorCode.SCHEMA_MISSING;
@@ -120,7 +126,7 @@ final class FenceErrors {
         return error instanceof SQLTimeoutException ? LockErrorCode.NETWORK_TIMEOUT : LockErrorCode.INTERNAL;
     }
 
-    /** The server's error; a pool that could get no connection hides it in the cause. */
+    /** Returns the server's error. A pool that gets no connection hides it in the cause. */
     private static SQLException withState(SQLException error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql && sql.getSQLState() != null) {
@@ -139,7 +145,7 @@ final class FenceErrors {
                 "the server refused the user. Check its password, and its rights to select, insert and update in the"
                         + " table of the fences";
             case SCHEMA_MISSING ->
-                "the table of the fences is not there. Start the application again, which creates it unless"
+                "the table of the fences does not exist. Start the application again, which creates it unless"
                         + " syncguard.fencing.schema-management is none, or run"
                         + " the script of the database under syncguard/fences; see also syncguard.fencing.table";
             case INVALID_ARGUMENT ->

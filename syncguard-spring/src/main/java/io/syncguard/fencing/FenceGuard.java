@@ -17,9 +17,9 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Refuses the work of a holder that lost its lock: records the largest fence that a resource has seen, and refuses a
- * smaller one, in the transaction of the work itself. The database may be any that Spring can reach; the locks may be
- * elsewhere. Threads may share it.
+ * Refuses the writes of a holder that lost its lock. Records the largest fence that a resource has seen, and refuses a
+ * smaller one, in the transaction of the writes. Any database works that Spring can reach; the locks may be in another
+ * store. Thread-safe.
  *
  * <pre>{@code
  * @Transactional
@@ -29,11 +29,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * }
  * }</pre>
  *
- * <p>A check locks the row of its resource until the transaction ends. So of two holders the one with the smaller fence
- * never commits after the other. Check first, then read and write; check several resources in one order.
+ * <p>A check locks the row of its resource until the transaction ends, so a holder with a smaller fence never commits
+ * after one with a larger fence. Check first, then read and write; check several resources in one order.
  *
- * <p>Fences can only be compared if they come from the same key: a resource belongs to one key of one store. Shared
- * locks of a key are held together, so the fences of readers protect nothing.
+ * <p>Fences can only be compared if they come from the same key: a resource belongs to one key of one store. Several
+ * readers hold a shared lock at once, so their fences protect nothing.
  */
 public final class FenceGuard {
 
@@ -43,16 +43,16 @@ public final class FenceGuard {
     private final DataSource dataSource;
     private final FenceTable table;
 
-    /** Written by the first check of any thread. All write the same. */
+    /** Written by the first checks, on any thread. All write equal values. */
     private volatile @Nullable FenceStatement statement;
 
-    /** A guard on the default table. */
+    /** Creates a guard on the default table. */
     public FenceGuard(DataSource dataSource) {
         this(dataSource, DEFAULT_TABLE);
     }
 
     /**
-     * @param dataSource the one whose transactions are guarded
+     * @param dataSource the {@code DataSource} whose transactions are guarded
      * @param table the name of the table, which {@link FenceSchema} creates
      */
     public FenceGuard(DataSource dataSource, String table) {
@@ -62,23 +62,24 @@ public final class FenceGuard {
 
     /**
      * Records the fence in the running transaction if it is the largest that the resource has seen; the same fence
-     * passes again. A transaction whose check failed cannot commit, also if the exception is caught.
+     * passes again. A transaction whose check failed cannot commit, even if the exception is caught.
      *
-     * <p>A recorded fence refuses all smaller ones for ever. So check one that comes from outside before:
-     * {@link Fence#isPossibleAt}.
+     * <p>A recorded fence refuses all smaller ones forever. So check a fence from outside with
+     * {@link Fence#isPossibleAt} first.
      *
      * @param resource what the fence protects: a text with the limits of a key
      * @throws StaleFenceException when the resource has seen a larger fence
-     * @throws DataAccessException when the transaction failed before, by a statement of the application: as any other
-     *     statement in it
-     * @throws LockBackendException when the statement fails. With {@link LockErrorCode#SERVICE_UNAVAILABLE} another
-     *     transaction was at work on the resource, and the whole transaction can be run again
+     * @throws DataAccessException when an earlier statement of the application failed in the transaction, as after it
+     *     any other statement fails
+     * @throws LockBackendException when the statement fails. With {@link LockErrorCode#SERVICE_UNAVAILABLE}, another
+     *     transaction worked on the resource at the same time, or the server accepts no writes now; the whole
+     *     transaction can be run again
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when no transaction of this {@code DataSource}
      *     is running in which a write can be rolled back, or the resource is outside its limits
      */
     public void check(String resource, Fence fence) {
         String name = LockLimits.resource(resource);
-        LockLimits.given("fence", fence);
+        LockLimits.requireNonNull("fence", fence);
         requireTransaction(name);
         String doing = "checking fence " + fence + " of resource '" + name + "'";
         try {
@@ -93,7 +94,7 @@ public final class FenceGuard {
     }
 
     private static void requireTransaction(String resource) {
-        // After the completion the transaction is still called active, but takes no synchronizations.
+        // After completion, Spring still calls the transaction active, but accepts no synchronizations.
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
             throw noTransaction(resource, "no transaction is running");
@@ -108,7 +109,7 @@ public final class FenceGuard {
                 LockErrorCode.INVALID_ARGUMENT,
                 "The fence of resource '" + resource + "' was not checked: " + why
                         + ". The record of the fence and the writes that it guards have to be committed together: call"
-                        + " it in the transaction of these writes, in a @Transactional method for instance");
+                        + " check in the transaction of these writes, in a @Transactional method for instance");
     }
 
     private long record(String resource, Fence fence, String doing) {
@@ -135,7 +136,7 @@ public final class FenceGuard {
         }
     }
 
-    /** The connection of the running transaction; or another one, which is refused then. */
+    /** Returns the connection of the running transaction, or else another one, which the caller refuses. */
     private Connection connection(String doing) {
         try {
             return DataSourceUtils.getConnection(dataSource);

@@ -11,17 +11,17 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Tries at the start whether the table refuses a smaller fence, with the statements of a check. A table without a unique
- * resource would not, nor one whose user lacks a right.
+ * Checks at the start that the table refuses a smaller fence, with the statements of a check. Finds a table whose
+ * resources are not unique, and a user who lacks a right.
  */
 record FenceProbe(Connection connection, FenceTable table) {
 
     private static final String INSERT = "INSERT INTO ${syncguard_fences} (resource, fence) VALUES (?, 1)";
 
-    /** PostgreSQL finds no unique index for its {@code ON CONFLICT}, or only one that is checked at the commit. */
+    /** PostgreSQL finds no unique index for {@code ON CONFLICT}, or only one that it checks at the commit. */
     private static final Set<String> NO_UNIQUE_INDEX = Set.of("42P10", "55000");
 
-    /** The second is that of H2. */
+    /** 22004 comes from H2. */
     private static final Set<String> OUT_OF_RANGE = Set.of("22003", "22004");
 
     void check() throws SQLException {
@@ -53,7 +53,8 @@ record FenceProbe(Connection connection, FenceTable table) {
         if (statement.record(connection, resource, Fence.MAX_VALUE - 1) != Fence.MAX_VALUE) {
             return false;
         }
-        // The statements of these two need the unique index; those of others would work without it, one by one.
+        // The statements of these two fail without a unique index. Those of others work without one, as long as they
+        // run one after another.
         return database == FenceDatabase.POSTGRESQL || database == FenceDatabase.MYSQL || !insertsTwice(resource);
     }
 
@@ -85,7 +86,7 @@ record FenceProbe(Connection connection, FenceTable table) {
         return LockSetupException.invalid(
                 "The table of the fences, '" + table.name() + "', has no unique index on its column resource, so it"
                         + " could accept the fences of two holders",
-                "Delete double rows, keep the largest fence, and create that index",
+                "Delete duplicate rows, keep the largest fence, and create that index",
                 "Choose another name in syncguard.fencing.table");
     }
 }

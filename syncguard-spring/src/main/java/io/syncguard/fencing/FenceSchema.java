@@ -17,17 +17,17 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Provides the table of the fences: runs the script of the database, or checks that it was run.
+ * Creates the table of the fences with the script of the database, or checks that it exists.
  */
 public final class FenceSchema {
 
     /** The placeholder for the name of the table in the scripts, without the <code>${}</code>. */
     public static final String PLACEHOLDER = FenceTable.PLACEHOLDER;
 
-    /** The file: a repeatable migration of Flyway. */
+    /** The file name of the script, a repeatable Flyway migration. */
     private static final String SCRIPT = "/R__syncguard_fences.sql";
 
-    private static final String LOOK = "SELECT resource, fence FROM ${syncguard_fences} WHERE 1 IS NULL";
+    private static final String SELECT_NOTHING = "SELECT resource, fence FROM ${syncguard_fences} WHERE 1 IS NULL";
 
     private final DataSource dataSource;
     private final FenceTable table;
@@ -39,25 +39,25 @@ public final class FenceSchema {
     }
 
     /**
-     * Where the script of a database is on the class path: the location that Flyway is given.
+     * Returns the folder of the script of a database on the class path, as a location for Flyway.
      *
-     * @param product its name as JDBC reports it, such as {@code PostgreSQL}; in any case
+     * @param product the name of the database as JDBC reports it, such as {@code PostgreSQL}; case-insensitive
      */
     public static String location(String product) {
         return FenceDatabase.ofProduct(product).location();
     }
 
-    /** As {@link #initialize(Supplier)}, with the rights of the guard's own user. */
+    /** Like {@link #initialize(Supplier)}, with the rights of the guard's own user. */
     public void initialize() {
         initialize(List::of);
     }
 
     /**
-     * Runs the script unless the table is there, so that a user without the right to create tables can start an
-     * application on a table that is there.
+     * Runs the script unless the table exists, so that a user without the right to create tables can start an
+     * application on an existing table.
      *
-     * @param owners other DataSources on the same database, which are asked for only if the script has to run. It runs
-     *     as the first of their users who may do that, else as the guard's own user
+     * @param owners supplies other DataSources on the same database; called only if the script has to run. The script
+     *     runs as the first of their users who may run it, else as the guard's own user
      * @throws LockSetupException when the server refuses it, or the table cannot be used
      */
     public void initialize(Supplier<List<DataSource>> owners) {
@@ -74,9 +74,9 @@ public final class FenceSchema {
     }
 
     /**
-     * Checks that the table is there and refuses a smaller fence, by a transaction that is rolled back.
+     * Checks that the table exists and refuses a smaller fence, in a transaction that is rolled back.
      *
-     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not there
+     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when the table does not exist
      */
     public void check() {
         run(dataSource, connection -> new FenceProbe(connection, table).check());
@@ -87,7 +87,7 @@ public final class FenceSchema {
         void on(Connection connection) throws SQLException;
     }
 
-    /** Each statement is a transaction of its own: one that fails aborts no other. */
+    /** Runs each statement in a transaction of its own, so that one that fails aborts no other. */
     private void run(DataSource source, Work work) {
         try (Connection connection = source.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
@@ -106,7 +106,8 @@ public final class FenceSchema {
         } catch (SQLException ex) {
             throw new LockSetupException(
                     FenceErrors.codeOf(ex),
-                    "The table of the fences cannot be set up, because its database cannot be reached: " + words(ex),
+                    "The table of the fences cannot be set up, because its database cannot be reached: "
+                            + firstLine(ex),
                     List.of("Start the server", "Correct spring.datasource.*"),
                     ex);
         }
@@ -116,8 +117,8 @@ public final class FenceSchema {
         if (FenceErrors.isSyntax(error)) {
             return new LockSetupException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "The database understands no statement with '" + table.name() + "' as the table of the fences: "
-                            + words(error),
+                    "The database accepts no statement with '" + table.name() + "' as the table of the fences: "
+                            + firstLine(error),
                     List.of("Choose a name in syncguard.fencing.table that is no reserved word of this database"),
                     error);
         }
@@ -128,8 +129,8 @@ public final class FenceSchema {
                 .replaceFirst(";$", "");
         return new LockSetupException(
                 FenceErrors.codeOf(error),
-                "The table of the fences, '" + table.name() + "', is not there, or the user may not create or use it: "
-                        + words(error),
+                "The table of the fences, '" + table.name()
+                        + "', does not exist, or the user may not create or use it: " + firstLine(error),
                 List.of(
                         "Have an administrator grant the user SELECT, INSERT and UPDATE on it, and run: " + statement,
                         "Let the user create it, and set syncguard.fencing.schema-management=initialize",
@@ -137,22 +138,25 @@ public final class FenceSchema {
                 error);
     }
 
-    /** The first line of what the server says. */
-    private static String words(SQLException error) {
+    /** The first line of the message of the server. */
+    private static String firstLine(SQLException error) {
         return String.valueOf(error.getMessage()).lines().findFirst().orElse("").replaceFirst("\\.$", "");
     }
 
-    /** Why the table cannot be used, or {@code null}. */
+    /** Returns why the table cannot be used; {@code null} if it can. */
     private @Nullable SQLException problem(Connection connection) {
         try (Statement statement = connection.createStatement()) {
-            statement.executeQuery(table.fill(LOOK)).close();
+            statement.executeQuery(table.fill(SELECT_NOTHING)).close();
             return null;
         } catch (SQLException ex) {
             return ex;
         }
     }
 
-    /** @param schema where the guard looks for a table without a schema in its name, if the database says so */
+    /**
+     * @param schema the schema in which the guard looks for a table without a schema in its name; {@code null} if the
+     *     database reports none
+     */
     private void runScript(List<DataSource> owners, @Nullable String schema) {
         List<LockSetupException> refusals = new ArrayList<>();
         for (DataSource owner : owners) {
@@ -185,7 +189,7 @@ public final class FenceSchema {
         }
     }
 
-    /** Instances that start together run it together; the statement of all but one may fail. */
+    /** Instances that start at the same time run the script concurrently. The statement may fail for all but one. */
     private void runScript(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(script(FenceDatabase.of(connection)));

@@ -4,10 +4,10 @@ import io.syncguard.LockSetupException;
 import java.util.regex.Pattern;
 
 /**
- * The table with the largest fence that each resource has seen. Its name is checked once and safe to stand in a
- * statement: a plain identifier, with an optional schema in front.
+ * The table with the largest fence that each resource has seen. Its name becomes part of SQL text, so the constructor
+ * accepts only a plain identifier, with an optional schema in front.
  *
- * @param name of the table
+ * @param name the name of the table
  */
 record FenceTable(String name) {
 
@@ -29,7 +29,7 @@ record FenceTable(String name) {
         }
     }
 
-    /** The text with the name in place of the placeholder. */
+    /** Replaces the placeholder in the text by the name of the table. */
     String fill(String text) {
         return text.replace("${" + PLACEHOLDER + "}", name);
     }

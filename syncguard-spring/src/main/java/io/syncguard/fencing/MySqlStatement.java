@@ -7,13 +7,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * For MySQL and MariaDB, where an insert that becomes an update returns no row on MySQL: {@code LAST_INSERT_ID} sends
- * the fence back with the answer, as
- * <a href="https://dev.mysql.com/doc/refman/8.4/en/information-functions.html">the manual</a> describes.
+ * The statement for MySQL and MariaDB. On MySQL, an insert that becomes an update returns no row, so
+ * {@code LAST_INSERT_ID} sends the fence back with the response, as <a
+ * href="https://dev.mysql.com/doc/refman/8.4/en/information-functions.html">the manual</a> describes.
  */
 final class MySqlStatement implements FenceStatement {
 
-    /** The fence is a parameter twice: MySQL and MariaDB name the inserted value differently. */
+    /** The fence is a parameter twice, because MySQL and MariaDB name the inserted value differently. */
     private static final String RECORD = """
             INSERT INTO ${syncguard_fences} (resource, fence) VALUES (CONVERT(? USING utf8mb4), LAST_INSERT_ID(?))
             ON DUPLICATE KEY UPDATE fence = LAST_INSERT_ID(GREATEST(fence, ?))

@@ -7,8 +7,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Keeps a transaction from committing whose check has failed, also if its body caught the exception. A rollback to an
- * older savepoint undoes what came before the failure, and with it the failure.
+ * Prevents the commit of a transaction whose check has failed, even if its body caught the exception. After a rollback
+ * to a savepoint that is older than the failure, the transaction may commit again.
  */
 final class RefusedTransaction implements TransactionSynchronization {
 
@@ -20,7 +20,7 @@ final class RefusedTransaction implements TransactionSynchronization {
         this.failure = failure;
     }
 
-    /** Throws the failure again before the commit of the running transaction. */
+    /** Has the failure thrown again before the commit of the running transaction. */
     static void register(RuntimeException failure) {
         TransactionSynchronizationManager.registerSynchronization(new RefusedTransaction(failure));
     }

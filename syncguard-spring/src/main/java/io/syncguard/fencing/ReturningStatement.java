@@ -10,7 +10,7 @@ import java.sql.SQLException;
  */
 final class ReturningStatement implements FenceStatement {
 
-    /** Waits for the transaction that has the row, and continues with what that one left. */
+    /** Waits for the transaction that has locked the row, and continues with the row as that transaction leaves it. */
     static final String POSTGRESQL = """
             INSERT INTO ${syncguard_fences} AS f (resource, fence) VALUES (?, ?)
             ON CONFLICT (resource) DO UPDATE SET fence = GREATEST(f.fence, excluded.fence)

@@ -6,8 +6,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * Standard SQL, for databases without a statement of their own here: one statement for each check that passes, and up
- * to three for the first check of a resource and for a refusal.
+ * Standard SQL for the other databases. A check that passes takes one statement; the first check of a resource, and a
+ * refusal, take up to three.
  */
 final class StandardStatement implements FenceStatement {
 

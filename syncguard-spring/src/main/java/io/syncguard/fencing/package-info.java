@@ -1,5 +1,5 @@
 /**
- * Effects under a lock: a store refuses the work of a holder that lost its lock.
+ * Fencing: a database refuses the writes of a holder that lost its lock.
  *
  * <p>Depends on the API, and on Spring's transactions and JDBC.
  */

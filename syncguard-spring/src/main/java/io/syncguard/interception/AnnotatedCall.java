@@ -15,7 +15,10 @@ import org.springframework.aop.ProxyMethodInvocation;
  */
 public record AnnotatedCall<M>(M method, MethodInvocation invocation, Class<?> targetClass) {
 
-    /** The same call, to be run once more: a subscription must not use up the interceptors of the next one. */
+    /**
+     * Returns a copy that can run again. Each subscription needs one, because a run uses up the interceptors of the
+     * call.
+     */
     public AnnotatedCall<M> copy() {
         return new AnnotatedCall<>(method, ((ProxyMethodInvocation) invocation).invocableClone(), targetClass);
     }

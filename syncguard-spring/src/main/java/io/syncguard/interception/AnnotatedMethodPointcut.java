@@ -34,7 +34,7 @@ import org.springframework.util.ReflectionUtils;
  * method and composed annotations; then, for public methods, at the class.
  *
  * <p>The proxy creator asks the pointcut about every method of every bean. So a mistake in an annotation fails the
- * start of the application. Threads may share it.
+ * start of the application. Thread-safe.
  *
  * @param <A> the annotation
  * @param <M> the type of a parsed annotation
@@ -53,7 +53,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     private final Parser<A, M> parser;
     private final Map<AnnotatedElementKey, Optional<M>> found = new ConcurrentHashMap<>();
 
-    /** @param withoutProxy how a method runs whose calls bypass the proxy, for a message */
+    /** @param withoutProxy how a method runs if its calls bypass the proxy, for a message */
     public AnnotatedMethodPointcut(Class<A> annotation, String withoutProxy, Parser<A, M> parser) {
         this.annotation = annotation;
         this.withoutProxy = withoutProxy;
@@ -65,7 +65,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         Object target = invocation.getThis();
         Class<?> targetClass =
                 target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        // Of a proxy within the proxy, the class that the start has checked is the proxy's own.
+        // If the target is a proxy itself, the start has checked the class of that proxy.
         M method = find(invocation.getMethod(), target == null ? targetClass : target.getClass());
         return method == null ? null : new AnnotatedCall<>(method, invocation, targetClass);
     }
@@ -82,7 +82,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         return known.orElse(null);
     }
 
-    /** A pointcut of those methods whose parsed annotation meets the condition. */
+    /** Returns a pointcut for the methods whose parsed annotation meets the condition. */
     public Pointcut only(Predicate<M> condition) {
         return new ComposablePointcut(this, new StaticMethodMatcher() {
             @Override
@@ -118,7 +118,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     }
 
     /**
-     * Parses all annotations of a bean at the start, so that a mistake fails the start: a proxy of interfaces asks
+     * Parses all annotations of a bean at the start, so that a mistake fails the start. An interface-based proxy asks
      * about a method only at its first call. Refuses annotated methods whose calls always bypass the proxy.
      */
     private void check(Class<?> beanClass) {
@@ -134,7 +134,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     }
 
     /**
-     * Refuses a class that Spring cannot proxy, if one of its methods has the annotation: a proxy of the class is a
+     * Refuses a class that can have no subclass, if one of its methods has the annotation. Spring proxies a class by a
      * subclass.
      */
     public void requireOpen(Class<?> beanClass) {
@@ -175,7 +175,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         }
     }
 
-    /** Most beans have the annotation nowhere. To see that is much faster than to look for it at each method. */
+    /** Most beans do not have the annotation. This check is much faster than a search for it at each method. */
     private boolean isAnywhereIn(@Nullable Class<?> type) {
         return type != null
                 && AnnotationUtils.isCandidateClass(type, annotation)
@@ -204,11 +204,11 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
             // The method may be implemented by a superclass that does not implement the interface.
             merged = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
         }
-        return merged == null ? null : parser.parse(merged, written(specific, targetClass), targetClass);
+        return merged == null ? null : parser.parse(merged, sourceMethod(specific, targetClass), targetClass);
     }
 
-    /** The method that people wrote: of a generated proxy, that of its interface. */
-    private static Method written(Method specific, Class<?> targetClass) {
+    /** Returns the method in source code. For a generated proxy, this is the method of its interface. */
+    private static Method sourceMethod(Method specific, Class<?> targetClass) {
         return Proxy.isProxyClass(targetClass)
                 ? BridgeMethodResolver.findBridgedMethod(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass))
                 : specific;

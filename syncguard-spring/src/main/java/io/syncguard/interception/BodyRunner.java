@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a method, and ends its lock or term when the result is there: at once, or when the returned future is done.
- * Threads may share it.
+ * Runs a method, and ends its lock or term when its result is complete: at once, or when the returned future is done.
+ * Thread-safe.
  */
 public final class BodyRunner implements AutoCloseable {
 
@@ -27,7 +27,7 @@ public final class BodyRunner implements AutoCloseable {
     }
 
     BodyRunner(ThreadFactory factory) {
-        // After the shutdown a task runs on the submitting thread: if it were dropped, its future would never be done.
+        // After the shutdown, a task runs on the submitting thread. If it were dropped, its future would never be done.
         this.threads = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
@@ -38,7 +38,7 @@ public final class BodyRunner implements AutoCloseable {
                 (task, pool) -> task.run());
     }
 
-    /** The same for any result. */
+    /** Like {@link #run(Callable, Consumer, Consumer, Consumer)}, but accepts any result. */
     public @Nullable Object run(
             Callable<@Nullable Object> method, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost)
             throws Exception {
@@ -50,7 +50,8 @@ public final class BodyRunner implements AutoCloseable {
      *
      * @param check throws if the result, or that of the future, must not be returned; then the call fails
      * @param end runs once, with the failure of the future if a loss has cancelled it, else with {@code null}. If it
-     *     throws, the call fails with that, or with the failure of the method and that one suppressed
+     *     throws, the call fails with its exception; if the method has failed, too, the call fails with the failure of
+     *     the method, in which the exception is suppressed
      * @param onLost receives a callback that cancels the future, to be run on a loss
      * @return the result of the method; or, in place of a future, one that is done after {@code end}
      */
@@ -101,7 +102,7 @@ public final class BodyRunner implements AutoCloseable {
     }
 
     /**
-     * Runs the task on the calling thread when no thread can be made: an event loop that blocks is better than no
+     * Runs the task on the calling thread when no thread can be created: an event loop that blocks is better than no
      * release.
      */
     private void runOnThread(Runnable task) {

@@ -11,7 +11,7 @@ import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 
-/** A class without subclasses: Spring can proxy its interfaces only. */
+/** Classes that can have no subclass, so that Spring can only proxy their interfaces. */
 final class ClosedClass {
 
     private static final ProxyInterfaces INTERFACES = new ProxyInterfaces();
@@ -28,7 +28,7 @@ final class ClosedClass {
         return INTERFACES.existFor(type);
     }
 
-    /** @param annotation with its sign */
+    /** @param annotation the name of the annotation, with its {@code @} */
     static LockSetupException refusal(String annotation, Method method, Class<?> type) {
         String kind = type.isRecord() ? "a record" : type.isSealed() ? "sealed" : "final";
         String instead = type.isRecord() ? "Make it a class that is not final" : "Remove '" + kind + "' from the class";
@@ -54,7 +54,7 @@ final class ClosedClass {
                 : inJava;
     }
 
-    /** Decides as the proxy creators do. */
+    /** Decides as Spring's proxy creators do. */
     private static final class ProxyInterfaces extends ProxyProcessorSupport {
 
         private static final long serialVersionUID = 1L;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * lock is released: a caller that sees the result finds the key free.
  *
  * <p>Cancelling it cancels the body's future. If the lock is lost meanwhile, it fails with {@link LockLostException}
- * when the body's future is done; a lock that interrupts its body cancels that future.
+ * when the body's future is done. With {@code OnLost.INTERRUPT}, the loss cancels the body's future.
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
@@ -39,7 +39,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /**
-     * What happens when the body's future is done.
+     * The actions when the body's future is done.
      *
      * @param check throws if the result must not be returned
      * @param end ends the lock; receives the failure of a future that a loss has cancelled
@@ -47,8 +47,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     record Ending(Consumer<@Nullable Object> check, Consumer<@Nullable Throwable> end) {}
 
     /**
-     * @param threads run the release, so that the thread that completes the stage does not wait for the server. For a
-     *     stage that is done already, the calling thread runs it
+     * @param threads run the release, so that the thread that completes the stage does not wait for the server. If the
+     *     stage is done already, the calling thread runs the release
      */
     static HeldFuture of(CompletionStage<?> stage, Ending ending, Consumer<Runnable> onLost, Executor threads) {
         HeldFuture held = new HeldFuture(stage.toCompletableFuture(), ending);
@@ -61,7 +61,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         return held;
     }
 
-    /** @param threads one of them waits for the future, because a plain future takes no callback */
+    /** @param threads run the task that waits for the future, because a plain future accepts no callback */
     static HeldFuture of(Future<?> future, Ending ending, Consumer<Runnable> onLost, Executor threads) {
         HeldFuture held = new HeldFuture(future, ending);
         onLost.accept(held::cancelSource);
@@ -69,7 +69,10 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         return held;
     }
 
-    /** Suppresses the failure of the end. A loss that the body has thrown itself is not reported again. */
+    /**
+     * Adds the exception of the release as suppressed to the failure of the body. A loss that the body has thrown
+     * itself is not added again.
+     */
     static void suppress(Throwable failure, Throwable atEnd) {
         boolean sameLoss = failure instanceof LockLostException one
                 && atEnd instanceof LockLostException other
@@ -105,7 +108,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
             Thread.currentThread().interrupt();
             end(null, ex);
         } catch (Throwable ex) {
-            // A future of the application may throw anything, and the lock has to end.
+            // A future of the application may throw anything, but the lock has to end.
             end(null, ex);
         }
     }
@@ -135,19 +138,22 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         }
     }
 
-    /** The failure of the body comes first, unless it is only our cancellation. */
+    /** Reports the failure of the body rather than that of the release, unless the former is only our cancellation. */
     private void completeExceptionally(Throwable release, @Nullable Throwable failure) {
         if (failure == null || failure instanceof CancellationException) {
             completeExceptionally(release);
         } else {
-            // CompletableFuture.get() unwraps a CompletionException, and would drop what is suppressed in it.
+            // CompletableFuture.get() unwraps a CompletionException, and would lose its suppressed exceptions.
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
             suppress(cause == null ? failure : cause, release);
             completeExceptionally(failure);
         }
     }
 
-    /** The body has begun: its failure is none before the work, though another thread without the lock met it. */
+    /**
+     * A {@link LockUnavailableException} says that no body has run. Here the body has begun, so its failure becomes
+     * another exception. The body gets such an exception if it acquires a lock on another thread.
+     */
     private static Throwable afterBody(Throwable thrown) {
         Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
         return cause instanceof LockUnavailableException failure
@@ -155,7 +161,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
                 : thrown;
     }
 
-    /** A cancelled task may fail because of its interrupt. */
+    /** Whether the failure comes from a cancellation. A cancelled task may fail because of its interrupt. */
     private static boolean isCancelled(Throwable failure) {
         if (failure instanceof CancellationException) {
             return true;

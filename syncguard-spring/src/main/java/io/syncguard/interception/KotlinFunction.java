@@ -10,7 +10,7 @@ import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/** What Kotlin says about the result of its functions. */
+/** Reads what Kotlin declares about the results of functions. */
 final class KotlinFunction {
 
     private static final String FLOW = "kotlinx.coroutines.flow.Flow";
@@ -22,7 +22,7 @@ final class KotlinFunction {
 
     private KotlinFunction() {}
 
-    /** That of a suspending function is the one that it has in Kotlin. */
+    /** Returns the type of the result; for a suspending function, the type that it has in Kotlin. */
     static ResolvableType resultType(Method method, Class<?> targetClass) {
         return KotlinDetector.isSuspendingFunction(method)
                 ? ResolvableType.forType(
@@ -36,10 +36,10 @@ final class KotlinFunction {
     }
 
     /**
-     * Whether the result is {@code T} rather than {@code T?}. That of a type parameter depends on its argument, which
-     * nobody knows.
+     * Whether the result is {@code T} rather than {@code T?}. For a type parameter, this depends on its argument, which
+     * is unknown.
      *
-     * @param ofTypeParameter the answer for that
+     * @param ofTypeParameter the answer for a type parameter
      */
     static boolean isNeverNull(Method method, boolean ofTypeParameter) {
         if (!isFunction(method)) {
@@ -66,7 +66,7 @@ final class KotlinFunction {
         return type == void.class || type.getName().equals("kotlin.Unit");
     }
 
-    /** The accessors of properties are none. */
+    /** Whether it is a function of Kotlin. The accessor of a property is not. */
     private static boolean isFunction(Method method) {
         @Nullable
         String @Nullable [] names = KotlinDetector.isKotlinReflectPresent()

@@ -15,19 +15,22 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Refuses annotated methods that Spring calls on the object itself, before it calls them: no proxy is there yet, or any
- * more. An annotation of the class is about its other methods. Threads may share it.
+ * Refuses annotated methods that Spring calls on the object itself, without a proxy, when it creates or destroys the
+ * bean. The check comes before these calls. An annotation of the class applies only to its other methods. Thread-safe.
  */
 public final class LifecycleMethodCheck implements MergedBeanDefinitionPostProcessor {
 
-    /** By the names of annotations, which need not be on the class path: whether Spring calls the method at the end. */
+    /**
+     * Maps the names of annotations, which need not be on the class path, to whether Spring calls the method at the
+     * end.
+     */
     private static final Map<String, Boolean> AT_THE_END = Map.of(
             "jakarta.annotation.PostConstruct", false,
             "jakarta.annotation.PreDestroy", true,
             "org.springframework.beans.factory.annotation.Autowired", false,
             "jakarta.inject.Inject", false);
 
-    /** Spring infers them; the application may call them, too. */
+    /** Destroy methods that Spring infers from their names. The application may call them, too. */
     private static final List<String> INFERRED = List.of("close", "shutdown");
 
     private final Class<? extends Annotation> annotation;
@@ -35,8 +38,8 @@ public final class LifecycleMethodCheck implements MergedBeanDefinitionPostProce
     private final List<String> nextSteps;
 
     /**
-     * @param withoutProxy how a method runs whose calls bypass the proxy, for a message
-     * @param nextSteps what to do instead when the bean is made
+     * @param withoutProxy how a method runs if its calls bypass the proxy, for a message
+     * @param nextSteps the next steps for a method that Spring calls when it creates the bean
      */
     public LifecycleMethodCheck(Class<? extends Annotation> annotation, String withoutProxy, String... nextSteps) {
         this.annotation = annotation;

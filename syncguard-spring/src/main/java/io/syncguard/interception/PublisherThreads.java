@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * The threads for the locks of publishers, whose subscribers must not block. Acquisitions and releases have separate
- * ones: a release never stands behind those that wait for it. Threads may share it.
+ * The threads that acquire and release the locks of publishers, whose subscribers must not block. Acquisitions and
+ * releases have separate threads, so a release never queues behind acquisitions that wait for it. Thread-safe.
  *
- * <p>No task runs on the calling thread. A lack of threads is the {@link Error} of an acquisition. A release needs no
- * new thread: one is made before the first acquisition.
+ * <p>No task runs on the calling thread. If no thread can be created, an acquisition fails with that {@link Error}. A
+ * release needs no new thread, because one is created before the first acquisition.
  */
 public final class PublisherThreads implements AutoCloseable {
 
-    /** Twice the connections that PostgreSQL has for them by default. A release waits for the server alone. */
+    /** Twice the connections that callers have on PostgreSQL by default. A release waits only for the server. */
     private static final int RELEASE_THREADS = 16;
 
     private static final int JDK_OF_VIRTUAL_THREADS = 21;
@@ -33,16 +33,16 @@ public final class PublisherThreads implements AutoCloseable {
     private final ThreadPoolExecutor ownAcquisitions;
     private final ThreadPoolExecutor releases;
 
-    /** Guarded by this object. Sends a release for which no thread can be made. */
+    /** Guarded by this object. Runs a release for which no thread can be created. */
     private @Nullable ReadyThreads ready;
 
     /** Guarded by this object. */
     private boolean closed;
 
     /**
-     * Virtual threads wait, where the JDK has them.
+     * Acquisitions wait on virtual threads if the JDK has them.
      *
-     * @param name of its daemon threads, which are numbered
+     * @param name the name of the daemon threads, which are numbered
      */
     public PublisherThreads(String name) {
         this(
@@ -63,17 +63,17 @@ public final class PublisherThreads implements AutoCloseable {
         releases.allowCoreThreadTimeOut(true);
     }
 
-    /** Runs each task on a thread of its own. Their number is limited by those who submit them. */
+    /** Runs each task on a thread of its own. The callers limit the number of tasks. */
     public Executor acquisitions() {
         return this::acquire;
     }
 
-    /** Runs tasks that wait for nobody. After {@link #close} it refuses them. */
+    /** Runs tasks that do not wait for a lock. After {@link #close}, it rejects them. */
     public Executor releases() {
         return this::release;
     }
 
-    /** Called when no lock is held any more. Acquisitions that still run come to their ends. */
+    /** Called when no lock is held any more. Acquisitions that still run can finish. */
     @Override
     public synchronized void close() {
         closed = true;

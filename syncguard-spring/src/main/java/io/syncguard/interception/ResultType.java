@@ -59,7 +59,7 @@ public final class ResultType {
 
     private static final boolean WEB = isPresent("org.springframework.http.HttpEntity");
 
-    /** How deep the parts of a type are looked at. */
+    /** Maximum depth to which the parts of a type are inspected. */
     private static final int DEPTH = 4;
 
     private final String method;
@@ -68,14 +68,14 @@ public final class ResultType {
 
     private final @Nullable ReactiveAdapter reactive;
 
-    /** Whether Kotlin declares that it is never null. */
+    /** Whether Kotlin declares that the result is never null. */
     private final boolean neverNull;
 
-    /** Also where that depends on the argument of a type parameter. */
+    /** Like {@link #neverNull}, but also true if that depends on the argument of a type parameter. */
     private final boolean rarelyNull;
 
     /**
-     * @throws LockSetupException when the lock cannot be held until the result is there
+     * @throws LockSetupException when the lock cannot be held until the result is complete
      */
     public ResultType(Method method, Class<?> targetClass) {
         this(method, targetClass, true);
@@ -97,28 +97,28 @@ public final class ResultType {
                     "Use a function that does not suspend");
         }
         if (reactive == null && isLate(raw) && !mayBeFuture()) {
-            throw stillToCome(type);
+            throw incomplete(type);
         }
         ResolvableType part = latePart(type, DEPTH);
         if (part != null) {
-            throw stillToCome(part);
+            throw incomplete(part);
         }
     }
 
     /**
-     * The same, for those that do not run publishers.
+     * Returns the type for an interceptor that does not run publishers.
      *
-     * @throws LockSetupException also when it is a publisher, or when the method suspends
+     * @throws LockSetupException also when the result is a publisher, or when the method suspends
      */
     public static ResultType withoutPublishers(Method method, Class<?> targetClass) {
         return new ResultType(method, targetClass, false);
     }
 
     /**
-     * Checks that a skipped call has a result. Only Kotlin says that {@code null} is none.
+     * Checks that a skipped call has a result to return. Only Kotlin declares that {@code null} is not one.
      *
-     * @param instead what else to do
-     * @throws LockSetupException when it has none
+     * @param instead further next steps for the message
+     * @throws LockSetupException when there is no such result
      */
     public ResultType requireSkippable(String... instead) {
         if (neverNull && skipped() == null && !isLate(type.resolve(Object.class))) {
@@ -131,20 +131,20 @@ public final class ResultType {
         return this;
     }
 
-    /** Converts the result of the body to a publisher, and back; {@code null} if the result is none. */
+    /** Converts the result of the body to a publisher, and back; {@code null} if the result is not a publisher. */
     public @Nullable ReactiveAdapter reactive() {
         return reactive;
     }
 
-    /** Whether the result may be a future; it becomes a {@link HeldFuture} then. */
+    /** Whether the result may be a future. A future becomes a {@link HeldFuture}. */
     public boolean mayBeFuture() {
         return type.resolve(Object.class).isAssignableFrom(CompletableFuture.class);
     }
 
     /**
-     * Checks the result of a call, or of its future: its type may have left open what it is.
+     * Checks the result of a call, or of its future. The declared type may not say what the result is.
      *
-     * @throws LockException when the work of the result is still to come
+     * @throws LockException when the work of the result has not been done yet
      */
     public void requireThere(@Nullable Object result) {
         Object content = WEB && result instanceof HttpEntity<?> entity ? entity.getBody() : result;
@@ -159,8 +159,8 @@ public final class ResultType {
     }
 
     /**
-     * Behind the interceptors, the body of a suspending function is a {@code Mono}, or a {@code Flux} for a
-     * {@code Flow}: Spring converts it.
+     * Spring converts the body of a suspending function: behind the interceptors it is a {@code Mono}, or a
+     * {@code Flux} for a {@code Flow}.
      */
     private static @Nullable ReactiveAdapter reactiveAdapter(Method method, Class<?> raw) {
         Class<?> published = raw;
@@ -168,8 +168,8 @@ public final class ResultType {
             published = KotlinFunction.isFlow(raw) ? Flux.class : Mono.class;
         }
         ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(published);
-        // The others are futures by other names, whose work has begun when the method returns, or subtypes of
-        // publishers, which no publisher that holds the lock is.
+        // Other adapters are for types like futures, whose work has begun when the method returns, or for subtypes of
+        // publishers, which cannot be the type of the publisher that holds the lock.
         return adapter != null
                         && adapter.getDescriptor().isDeferred()
                         && published.isAssignableFrom(adapter.getReactiveType())
@@ -177,11 +177,11 @@ public final class ResultType {
                 : null;
     }
 
-    private LockSetupException stillToCome(ResolvableType late) {
+    private LockSetupException incomplete(ResolvableType late) {
         String within = late == type ? "" : " within a " + type;
         return LockSetupException.invalid(
                 "a result of type " + late.resolve(Object.class).getName() + within
-                        + " is still to come when the method returns, and the lock cannot be held until then",
+                        + " is not complete when the method returns, and the lock cannot be held until then",
                 "Return a CompletableFuture, CompletionStage or Future",
                 "Lock the code that makes the result");
     }
@@ -191,7 +191,7 @@ public final class ResultType {
                 || ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null;
     }
 
-    /** What a container, a future or a record of this type has that is late; {@code null} if it has nothing such. */
+    /** Returns the late part of a container, a future or a record of this type; {@code null} if it has none. */
     private static @Nullable ResolvableType latePart(ResolvableType type, int depth) {
         for (ResolvableType part : depth == 0 ? List.<ResolvableType>of() : parts(type)) {
             ResolvableType late = isLate(part.resolve(Object.class)) ? part : latePart(part, depth - 1);
@@ -208,7 +208,7 @@ public final class ResultType {
             return List.of(type.getComponentType());
         }
         if (raw.isRecord()) {
-            // A record of functions has no work that has begun.
+            // Functions in a record are not work that has begun.
             return Arrays.stream(raw.getRecordComponents())
                     .map(component -> ResolvableType.forType(component.getGenericType(), type))
                     .filter(part -> !part.resolve(Object.class).getPackageName().equals("java.util.function"))

@@ -1,6 +1,6 @@
 /**
- * Annotated methods of beans: finds the annotation, parses it once for each method, and runs the body of a call until
- * its result is there. Both annotations of the library use it; it depends on neither locks nor elections.
+ * Annotated methods of beans. Finds the annotation, parses it once for each method, and runs the body of a call until
+ * its result is complete. Both annotations of the library use it; it depends on neither locks nor elections.
  *
  * <p>Depends on the API, {@code io.syncguard.concurrent} and Spring's AOP.
  */

@@ -4,8 +4,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The names of locks for tags. After the first {@value #MAX_NAMES}, all others are {@value #OTHER}, so that names made
- * from data by mistake cannot fill a registry. Threads may share it.
+ * Limits the names of locks in tags. After the first {@value #MAX_NAMES} names, all others become {@value #OTHER}, so
+ * that names made from data by mistake cannot fill a registry. Thread-safe.
  */
 final class BoundedNames {
 

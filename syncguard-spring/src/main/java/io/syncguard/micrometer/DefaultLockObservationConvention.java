@@ -14,7 +14,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of {@link LockObservationDocumentation}. Keys of locks appear as hashes only. Threads may share it.
+ * Sets the keys of {@link LockObservationDocumentation}. Keys of locks appear only as hashes. Thread-safe.
  */
 public final class DefaultLockObservationConvention implements LockObservationConvention {
 

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
-/** Times the locks that are held, by their grants. Threads may share it. */
+/** Measures how long locks are held, by the numbers of their grants. Thread-safe. */
 final class HoldingRecorder {
 
     private final ConcurrentMap<Long, Holding> running = new ConcurrentHashMap<>();
@@ -33,7 +33,7 @@ final class HoldingRecorder {
 
         private final LongTaskTimer.Sample sample;
 
-        /** All guarded by this. */
+        /** Guarded by this object, like {@link #atEnd}. */
         private boolean ended;
 
         private @Nullable Runnable atEnd;

@@ -12,7 +12,7 @@ import io.syncguard.leader.LeaderRevokedEvent;
 import java.util.Locale;
 
 /**
- * Counts elections and shows who leads, under {@code syncguard.leader}. Threads may share it.
+ * Counts elections and shows who leads, under {@code syncguard.leader}. Thread-safe.
  *
  * <p>Every meter has the tag {@code name}, the name of the election. The lock {@code leader:<name>} has the meters of a
  * lock, too.

@@ -4,8 +4,8 @@ import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.Observation;
 
 /**
- * Keeps other handlers from making meters of the observations of locks: {@link LockMeters} has counted them. Of the
- * handlers that make meters, the first that supports a context receives it.
+ * Keeps other handlers from making meters of lock observations, because {@link LockMeters} counts them already. Of the
+ * handlers that make meters, only the first that supports a context receives it.
  */
 public final class LockMeterObservationHandler implements MeterObservationHandler<LockObservationContext> {
 

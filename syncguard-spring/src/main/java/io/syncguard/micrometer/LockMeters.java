@@ -9,10 +9,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * Counts and times what happens to locks, under {@code syncguard.lock.*}. Threads may share it.
+ * Counts and times what happens to locks, under {@code syncguard.lock.*}. Thread-safe.
  *
  * <p>Every meter has the tags {@code name} (of the annotation or request), {@code mode} and
- * {@code backend}. The first 500 names have separate meters. All further names share {@code other}.
+ * {@code backend}. The first 500 names have separate meters. All further names share {@code other}. Names without
+ * permits have no {@code syncguard.lock.permits}.
  */
 public final class LockMeters implements LockListener {
 
@@ -27,12 +28,12 @@ public final class LockMeters implements LockListener {
 
     @Override
     public void waitStarted(LockEvent event) {
-        of(event).waitStarted();
+        of(event).waitStarted(event);
     }
 
     @Override
     public void waitEnded(LockEvent event) {
-        of(event).waitEnded();
+        of(event).waitEnded(event);
     }
 
     @Override
@@ -64,7 +65,7 @@ public final class LockMeters implements LockListener {
         of(event).lost(event);
     }
 
-    /** It may have ended meanwhile: another thread reports that. */
+    /** The lock may have ended meanwhile, which another thread reports. */
     @Override
     public void leaked(LockEvent event) {
         MeterGroup group = of(event);

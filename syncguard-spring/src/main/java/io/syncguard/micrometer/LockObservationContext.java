@@ -9,8 +9,8 @@ import io.syncguard.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link LockObservationConvention} and the handlers know of an observation of a lock. Outcome, error and owner
- * appear in the course of the operation.
+ * The context of a lock observation, for a {@link LockObservationConvention} and for handlers. Outcome, error and owner
+ * are set in the course of the operation.
  */
 public final class LockObservationContext extends Observation.Context {
 
@@ -24,12 +24,12 @@ public final class LockObservationContext extends Observation.Context {
         this.lock = lock;
     }
 
-    /** Which observation it is. */
+    /** The kind of observation. */
     public LockObservationDocumentation observation() {
         return observation;
     }
 
-    /** The name of the lock, one of few; see {@link LockRequest#name()}. */
+    /** The name of the lock, which has few values; see {@link LockRequest#name()}. */
     public String name() {
         return lock.name();
     }
@@ -39,7 +39,7 @@ public final class LockObservationContext extends Observation.Context {
         return lock.backend();
     }
 
-    /** What was asked for. It has the key. */
+    /** The request, which contains the key. */
     public LockRequest request() {
         return lock.request();
     }
@@ -59,12 +59,15 @@ public final class LockObservationContext extends Observation.Context {
         return outcome;
     }
 
-    /** The code of the error; {@code null} without an error, and if it is no {@link LockException}. */
+    /** The code of the error; {@code null} without an error, and if the error is not a {@link LockException}. */
     public @Nullable LockErrorCode errorCode() {
         return getError() instanceof LockException error ? error.code() : null;
     }
 
-    /** The label of the holder that the acquisition met last; {@code null} if it met none, or none with a label. */
+    /**
+     * The label of the last holder that the acquisition met; {@code null} if it met none, or if the holder has no
+     * label.
+     */
     public @Nullable String holderOwner() {
         return holderOwner;
     }

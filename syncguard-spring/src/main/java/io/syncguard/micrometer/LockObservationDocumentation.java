@@ -12,7 +12,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
     /** An acquisition, from the first attempt to the answer. */
     ACQUIRE("acquire"),
 
-    /** The wait of an acquisition, from the refusal of the first attempt to the answer. Within the acquisition. */
+    /** The wait of an acquisition, from the refusal of the first attempt to the answer. A child of {@link #ACQUIRE}. */
     WAIT("wait"),
 
     /**
@@ -20,10 +20,10 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
      */
     HELD("held"),
 
-    /** An extension of the lease, by the heartbeat or by hand. Within the lock that is held. */
+    /** An extension of the lease, by the heartbeat or by hand. A child of {@link #HELD}. */
     EXTEND("extend"),
 
-    /** The release by the holder. Within the lock that is held. */
+    /** The release by the holder. A child of {@link #HELD}. */
     RELEASE("release");
 
     private final String operation;
@@ -74,7 +74,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
         /**
          * The {@link io.syncguard.LockErrorCode} in lower case; {@code none} without an error, and for an exception of
-         * a body that is no {@link io.syncguard.LockException}.
+         * a body that is not a {@link io.syncguard.LockException}.
          */
         ERROR_CODE("error.code");
 
@@ -114,7 +114,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
         }
     }
 
-    /** What happens to a lock that is held. */
+    /** The events of a lock that is held. */
     public enum Events implements Observation.Event {
 
         /** The lock was lost. Its bodies may still run. */

@@ -12,10 +12,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the observations of {@link LockObservationDocumentation}, for traces. Threads may share it.
+ * Makes the observations of {@link LockObservationDocumentation}, for traces. Thread-safe.
  *
- * <p>It makes none while the registry has no handlers. An exception of a handler or of the convention is logged, and
- * changes nothing for the lock.
+ * <p>It creates none while the registry has no handlers. An exception of a handler or of the convention is logged, and
+ * does not affect the lock.
  */
 public final class LockObservations implements LockObserver {
 
@@ -24,14 +24,17 @@ public final class LockObservations implements LockObserver {
     private final LockObservationConvention defaultConvention = new DefaultLockObservationConvention();
     private final BoundedNames names = new BoundedNames();
 
-    /** {@code null} until the first observation. Not guarded: beans are made under locks of their own. */
+    /** {@code null} until the first observation. No monitor guards it, because Spring creates beans under its own. */
     private volatile @Nullable Optional<LockObservationConvention> convention;
 
     public LockObservations(ObservationRegistry registry) {
         this(registry, () -> null);
     }
 
-    /** @param convention in place of the default one, or {@code null}; asked for at the first observation */
+    /**
+     * @param convention supplies the convention that replaces the default one, or {@code null}; called at the first
+     *     observation
+     */
     public LockObservations(
             ObservationRegistry registry, Supplier<? extends @Nullable LockObservationConvention> convention) {
         this.registry = registry;
@@ -56,7 +59,7 @@ public final class LockObservations implements LockObserver {
         return registry;
     }
 
-    /** Starts an observation within the current one of the running thread. */
+    /** Starts an observation as a child of the current one of the running thread. */
     ObservedOperation start(LockObservationDocumentation which, ObservedLock lock) {
         LockObservationContext context = new LockObservationContext(which, lock);
         return new ObservedOperation(context, ShieldedObservation.start(() -> {

@@ -12,12 +12,14 @@ import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The meters with the same tags. Threads may share it.
+ * The meters with the same tags. Thread-safe.
  *
- * <p>All meters of one name have the same tags, because Prometheus requires that. Where a meter has a tag for its
- * outcome, it has one for the error, too.
+ * <p>All meters of one name have the same tags, because Prometheus requires that. A meter with a tag for its outcome
+ * also has one for the error.
  */
 final class MeterGroup {
 
@@ -36,6 +38,9 @@ final class MeterGroup {
     private final AtomicLong waiting;
     private final AtomicLong leaked;
     private final AtomicLong fence;
+
+    /** Guarded by this. Most names have no permits. */
+    private @Nullable PermitGauges permits;
 
     MeterGroup(MeterRegistry registry, Id id) {
         this.registry = registry;
@@ -66,17 +71,20 @@ final class MeterGroup {
         return holding;
     }
 
-    void waitStarted() {
+    void waitStarted(LockEvent event) {
         waiting.incrementAndGet();
+        permits(event, PermitGauges::waitStarted);
     }
 
-    void waitEnded() {
+    void waitEnded(LockEvent event) {
         waiting.decrementAndGet();
+        permits(event, PermitGauges::waitEnded);
     }
 
     void acquired(LockEvent event) {
         acquired.record(event.elapsed());
         active.incrementAndGet();
+        permits(event, PermitGauges::acquired);
         raiseFence(event);
     }
 
@@ -107,7 +115,7 @@ final class MeterGroup {
         ended(event);
     }
 
-    /** A meter for an error is made with the first one: made in advance, they would be thousands. */
+    /** Creates the meter for an error with its first occurrence. Created in advance, there would be thousands. */
     void failed(LockEvent event, LockOperation operation, LockErrorCode code) {
         String error = code.name().toLowerCase(Locale.ROOT);
         switch (operation) {
@@ -120,6 +128,22 @@ final class MeterGroup {
     private void ended(LockEvent event) {
         held.record(event.elapsed());
         active.decrementAndGet();
+        permits(event, PermitGauges::ended);
+    }
+
+    private void permits(LockEvent event, Consumer<PermitGauges> change) {
+        if (event.permits() > 0) {
+            change.accept(permits());
+        }
+    }
+
+    private synchronized PermitGauges permits() {
+        PermitGauges known = permits;
+        if (known == null) {
+            known = new PermitGauges(registry, tags);
+            permits = known;
+        }
+        return known;
     }
 
     private void raiseFence(LockEvent event) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A convention for one of the observations. Predicates, such as that of {@code management.observations.enable}, see its
  * name before the observation exists.
  *
- * @param of the observation, which has the name if the convention has none
+ * @param of the observation, whose name applies if the convention has none
  * @param convention sets the key values
  */
 record NamedConvention(LockObservationDocumentation of, LockObservationConvention convention)

@@ -4,8 +4,10 @@ import io.syncguard.LockOutcome;
 import io.syncguard.core.AcquireObservation;
 import org.jspecify.annotations.Nullable;
 
-/** The observations of an acquisition, and of its wait, which are current while it lasts. Used by one thread, unless
- * said otherwise. */
+/**
+ * The observations of an acquisition and of its wait. Each is current while it lasts. Used by one thread, except where
+ * {@link AcquireObservation} says otherwise.
+ */
 final class ObservedAcquire implements AcquireObservation {
 
     private final LockObservations observations;

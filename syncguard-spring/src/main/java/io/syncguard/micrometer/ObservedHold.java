@@ -10,7 +10,7 @@ import io.syncguard.core.LockObservation;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The observation of a lock that is held. It stops when the lock and its last body have ended. Threads may share it.
+ * The observation of a lock that is held. It stops when the lock and its last body have ended. Thread-safe.
  */
 final class ObservedHold implements HeldObservation {
 
@@ -19,7 +19,7 @@ final class ObservedHold implements HeldObservation {
     private final ObservedOperation held;
     private final ShieldedObservation observation;
 
-    /** One for the lock, and one for each body that runs. At zero the observation has stopped. */
+    /** Counts the lock and each running body. At zero, the observation has stopped. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     ObservedHold(LockObservations observations, ObservedLock lock) {
@@ -31,7 +31,7 @@ final class ObservedHold implements HeldObservation {
 
     @Override
     public Body body() {
-        // After the end of the lock a body fails at once, and there is nothing to observe.
+        // After the end of the lock, a body fails at once, so there is nothing to observe.
         if (users.getAndUpdate(number -> number == 0 ? 0 : number + 1) == 0) {
             return Body.NONE;
         }
@@ -75,7 +75,10 @@ final class ObservedHold implements HeldObservation {
         leave();
     }
 
-    /** Whether the running thread already works within this lock. What is current there stays the parent. */
+    /**
+     * Whether this observation, or a child of it, is current on the running thread. The current one then stays the
+     * parent.
+     */
     private boolean isCurrent() {
         ObservationView current = observations.registry().getCurrentObservation();
         while (current != null && current != observation.observation()) {
@@ -84,7 +87,10 @@ final class ObservedHold implements HeldObservation {
         return current != null;
     }
 
-    /** Within this lock, whatever is current. A parent that is only named would come after the current span. */
+    /**
+     * Starts a child of this observation, whatever is current. Sets this observation as current for that, because a
+     * tracer prefers the current span to the parent of a context.
+     */
     private ObservedOperation start(LockObservationDocumentation which) {
         Observation.Scope scope = observation.openScope();
         try {

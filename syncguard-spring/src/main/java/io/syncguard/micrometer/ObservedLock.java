@@ -5,7 +5,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.spi.Hashes;
 import org.jspecify.annotations.Nullable;
 
-/** The lock that the observations of one acquisition, or of one lease, have in common. Threads may share it. */
+/** The lock that the observations of one acquisition or of one lease share. Thread-safe. */
 final class ObservedLock {
 
     private final String name;
@@ -13,7 +13,7 @@ final class ObservedLock {
     private final LockRequest request;
     private final @Nullable Fence fence;
 
-    /** Computed when it is first needed: meters do not need it. Threads that do so at once compute the same. */
+    /** Computed at its first use, because meters do not need it. Concurrent threads compute equal values. */
     private volatile @Nullable String keyHash;
 
     ObservedLock(String name, String backend, LockRequest request, @Nullable Fence fence) {
@@ -43,7 +43,7 @@ final class ObservedLock {
     String keyHash() {
         String known = keyHash;
         if (known == null) {
-            known = Hashes.shown(request.key());
+            known = Hashes.abbreviated(request.key());
             keyHash = known;
         }
         return known;

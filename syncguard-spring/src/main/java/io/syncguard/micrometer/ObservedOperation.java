@@ -5,13 +5,13 @@ import io.syncguard.LockOutcome;
 import io.syncguard.core.LockObservation;
 import org.jspecify.annotations.Nullable;
 
-/** One observation of a lock. Used by one thread after the other. */
+/** One observation of a lock. Used by one thread at a time. */
 final class ObservedOperation implements LockObservation {
 
     private final LockObservationContext context;
     private final ShieldedObservation observation;
 
-    /** Of the running thread. */
+    /** The scope on the running thread; {@code null} without {@link #current}. */
     private Observation.@Nullable Scope scope;
 
     ObservedOperation(LockObservationContext context, ShieldedObservation observation) {
@@ -19,7 +19,7 @@ final class ObservedOperation implements LockObservation {
         this.observation = observation;
     }
 
-    /** Makes it the current observation of the running thread, which also ends it. */
+    /** Makes this the current observation of the running thread. The same thread ends it. */
     ObservedOperation current() {
         scope = observation.openScope();
         return this;

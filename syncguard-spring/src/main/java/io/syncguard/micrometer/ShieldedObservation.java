@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** An observation whose handlers and convention cannot harm a lock: what they throw is logged. Threads may share it. */
+/** An observation whose handlers and convention cannot harm a lock: their exceptions are logged. Thread-safe. */
 final class ShieldedObservation {
 
     private static final Log log = LogFactory.getLog(ShieldedObservation.class);
@@ -30,7 +30,7 @@ final class ShieldedObservation {
         return observation;
     }
 
-    /** An observation that a predicate has left out must not hide the current one. */
+    /** An observation that a predicate has disabled must not hide the current one. */
     Observation.Scope openScope() {
         try {
             return observation.isNoop() ? Observation.Scope.NOOP : observation.openScope();

@@ -6,22 +6,22 @@ import io.micrometer.tracing.Span;
 import io.micrometer.tracing.handler.TracingObservationHandler.TracingContext;
 import org.jspecify.annotations.Nullable;
 
-/** The ids of traces, where the application has Micrometer Tracing. */
+/** Reads the ids of traces, if the application has Micrometer Tracing. */
 final class TraceIds {
 
     private TraceIds() {}
 
-    /** The id of the trace of an observation; {@code null} if it is in none. */
+    /** Returns the id of the trace of an observation; {@code null} if there is no trace. */
     static @Nullable String of(Observation.ContextView context) {
         try {
             return OfTracing.find(context);
         } catch (NoClassDefFoundError ex) {
-            // Observations do not need the library.
+            // The library is optional.
             return null;
         }
     }
 
-    /** Loaded on the first use alone. */
+    /** Loaded only at the first use, because it needs the library. */
     private static final class OfTracing {
 
         private static @Nullable String find(Observation.ContextView context) {

@@ -1,5 +1,5 @@
 /**
- * Meters, where the application has a registry for them.
+ * Meters and observations, if the application has a registry for them.
  *
  * <p>Depends on the API, the engine, the elections and Micrometer.
  */

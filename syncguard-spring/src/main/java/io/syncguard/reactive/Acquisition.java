@@ -20,7 +20,7 @@ final class Acquisition {
     private final Runnable waitEnded;
     private final MonoSink<Grant> sink;
 
-    /** The thread that acquires, while it does. Guarded by this object. */
+    /** The thread that acquires the lock, while it does so. Guarded by this object. */
     private @Nullable Thread acquiring;
 
     /** Guarded by this object. */
@@ -33,15 +33,17 @@ final class Acquisition {
         this.sink = sink;
     }
 
-    /** A failure to run it at all is the error of the subscription. */
+    /** Submits the acquisition. If that fails, the subscription gets the failure as its error. */
     void on(ReactiveThreads threads) {
         sink.onCancel(this::cancel);
         try {
-            // Not through a Scheduler of Reactor, which takes a lack of threads for its end.
+            // Not through a Scheduler of Reactor, which treats a lack of threads as its shutdown.
             threads.acquisitions().execute(Schedulers.onSchedule(this::run));
         } catch (RejectedExecutionException ex) {
             fail(new LockBackendException(
-                    LockErrorCode.RATE_LIMITED, "The executor has no thread for an acquisition: let it have more", ex));
+                    LockErrorCode.RATE_LIMITED,
+                    "The executor has no thread for an acquisition. Give it more threads",
+                    ex));
         } catch (Throwable ex) {
             fail(ex);
         }
@@ -86,7 +88,7 @@ final class Acquisition {
         return !cancelled;
     }
 
-    /** From here on nobody interrupts the thread, which is back in its pool soon. */
+    /** From here on, a cancellation does not interrupt the thread, which returns to its pool. */
     private synchronized boolean isCancelledAtEnd() {
         acquiring = null;
         if (cancelled) {

@@ -21,7 +21,7 @@ final class Grant {
         return lock;
     }
 
-    /** From here on the subscription releases the lock. */
+    /** Returns the lock. From now on, the subscription releases it. */
     LockHandle take() {
         taken = true;
         return lock;
@@ -31,12 +31,15 @@ final class Grant {
         return taken;
     }
 
-    /** The thread that acquired the lock has left the body. */
+    /** Called when the thread that acquired the lock has left the body. */
     void handedOver() {
         handedOver.complete(null);
     }
 
-    /** Until then, a body that was cancelled still runs on that thread. */
+    /**
+     * Completes when the thread that acquired the lock has left the body. Until then, a cancelled body still runs on
+     * that thread.
+     */
     CompletableFuture<@Nullable Void> whenHandedOver() {
         return handedOver;
     }

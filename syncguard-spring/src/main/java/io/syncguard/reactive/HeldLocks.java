@@ -12,11 +12,11 @@ import reactor.util.context.ContextView;
 /**
  * The locks under which a subscription runs, as the Reactor context carries them.
  *
- * @param innermostFirst never lost from the context, so that a nested request for any of their keys joins
+ * @param innermostFirst the locks; the context keeps all of them, so that a nested request for any of their keys joins
  */
 record HeldLocks(List<LockHandle> innermostFirst) {
 
-    /** Those of the context, else those of the thread that subscribes. */
+    /** Returns the locks of the context, else those of the thread that subscribes. */
     static HeldLocks of(ContextView context) {
         return context.<HeldLocks>getOrEmpty(HeldLocks.class)
                 .orElseGet(() -> new HeldLocks(CurrentLocks.innermostFirst()));

@@ -19,49 +19,50 @@ import reactor.util.context.ContextView;
 
 /**
  * Runs a publisher under a lock. Each subscription acquires the lock, and releases it when it completes, fails or is
- * cancelled. Threads may share it.
+ * cancelled. Thread-safe.
  *
  * <pre>{@code
  * Mono<Receipt> receipt = locks.mono("order:" + id, lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
- * <p>A subscriber that sees the end finds the key free; one that cancels does not wait for the release. Cancelling a
- * subscription that waits for its lock ends the wait. If too many subscriptions wait already, further ones fail at once
- * with {@link LockErrorCode#RATE_LIMITED}: see {@link ReactiveThreads}.
+ * <p>When a subscriber sees the end, the key is free. A subscriber that cancels does not wait for the release.
+ * Cancelling a subscription that waits for its lock ends the wait. If too many subscriptions wait already, further ones
+ * fail at once with {@link LockErrorCode#RATE_LIMITED}: see {@link ReactiveThreads}.
  *
  * <p>A {@link LockManager#routing routing} manager is asked once for each subscription, on the thread that subscribes.
  * Nested subscriptions use the manager of the outer one, whatever thread they are on.
  *
  * <p>The Reactor context of the body has the {@link LockHandle}: {@code context.get(LockHandle.class)}. A nested
- * request for the same key joins it. {@link LockHandle#current()} works while the body makes its publisher, and not in
- * the operators of that, which run on any thread.
+ * request for the same key joins it. {@link LockHandle#current()} works while the body makes its publisher, but not in
+ * the operators of the publisher, which run on any thread.
  *
  * <p>The error of a subscription is what {@link LockManager#acquire} throws, what the body fails with, or a
- * {@link LockLostException}. A loss cancels the body and is reported at once; with {@link OnLost#NOTIFY} the body runs
- * on and the loss is reported at its end. If a body fails after a loss, its error has the loss suppressed beneath it.
+ * {@link LockLostException}. A loss cancels the body and is reported at once; with {@link OnLost#NOTIFY}, the body runs
+ * on and the loss is reported at its end. If a body fails after a loss, the subscription gets its error, with the loss
+ * as a suppressed exception.
  */
 public final class ReactiveLockTemplate {
 
     private final LockManager manager;
     private final ReactiveThreads threads;
 
-    /** A template whose subscriptions wait on these threads, and as many as the limit of those permits. */
+    /** Creates a template whose subscriptions wait on these threads, up to their limit. */
     public ReactiveLockTemplate(LockManager manager, ReactiveThreads threads) {
-        this.manager = LockLimits.given("lock manager", manager);
-        this.threads = LockLimits.given("threads", threads);
+        this.manager = LockLimits.requireNonNull("lock manager", manager);
+        this.threads = LockLimits.requireNonNull("threads", threads);
     }
 
     /**
-     * A template without a limit of waiting subscriptions.
+     * Creates a template without a limit of waiting subscriptions.
      *
-     * @param threads run the calls of the manager, which block: each subscription that waits for its lock occupies one.
-     *     So their number must not be limited, because releases run on them, too
+     * @param threads run the blocking calls of the manager; each subscription that waits for its lock occupies one
+     *     thread. The number of threads must not be limited, because releases run on them, too
      */
     public ReactiveLockTemplate(LockManager manager, Executor threads) {
         this(manager, new ReactiveThreads(threads, threads, Integer.MAX_VALUE));
     }
 
-    /** A body with one result or none. */
+    /** Runs a body with one result or none under a lock. */
     public <T> Mono<T> mono(LockRequest request, Function<LockHandle, ? extends Mono<T>> body) {
         // Waits for the end: Mono.from would cancel at the first element, before the release.
         return this.<T>flux(request, body).singleOrEmpty();
@@ -72,7 +73,7 @@ public final class ReactiveLockTemplate {
         return mono(LockRequest.of(key), body);
     }
 
-    /** A body with any number of results. */
+    /** Runs a body with any number of results under a lock. */
     public <T> Flux<T> flux(LockRequest request, Function<LockHandle, ? extends Publisher<T>> body) {
         return routed(Flux.deferContextual(context -> {
             HeldLocks outer = HeldLocks.of(context);
@@ -93,16 +94,16 @@ public final class ReactiveLockTemplate {
     }
 
     /**
-     * A publisher that asks a {@link LockManager#routing routing} manager once, at each subscription and on the thread
-     * that subscribes. All locks of this manager inside of it are in that store: also a further one after the first has
-     * ended, or a repetition, which begin on a thread of the library.
+     * Returns a publisher that asks a {@link LockManager#routing routing} manager once for each subscription, on the
+     * thread that subscribes. All locks of this manager inside the publisher are then in the same store. This includes
+     * a further lock after the first has ended, and a repetition, which begin on a thread of the library.
      */
     public <T> Flux<T> routed(Publisher<T> publisher) {
         return Flux.deferContextual(context -> {
             if (Routes.current(manager, context) != null) {
                 return publisher;
             }
-            // Around a handler, Reactor restores the thread locals that its context has captured.
+            // Reactor restores the thread locals that its context has captured while it calls a handler.
             return Mono.just(manager)
                     .<LockManager>handle((routing, sink) ->
                             sink.next(LockSetupException.requireAnswer("LockManager.current", routing.current())))
@@ -119,7 +120,7 @@ public final class ReactiveLockTemplate {
         });
     }
 
-    /** The body and the release. After a loss the release fails. */
+    /** Runs the body, and then the release, which fails after a loss. */
     private <T> Flux<T> run(HeldLocks held, Function<LockHandle, ? extends Publisher<T>> body) {
         LockHandle lock = held.innermost();
         Flux<T> result = Flux.defer(() -> publisher(held, body));
@@ -137,7 +138,8 @@ public final class ReactiveLockTemplate {
             return held.<Publisher<T>>call(() -> body.apply(lock));
         } catch (Error ex) {
             if (Exceptions.isJvmFatal(ex)) {
-                // Reactor throws it to nobody, so this subscription would never end: a LinkageError, for instance.
+                // Reactor reports such an error, for instance a LinkageError, to no subscriber, so this subscription
+                // would never end and release the lock.
                 lock.release();
             }
             throw ex;
@@ -158,7 +160,7 @@ public final class ReactiveLockTemplate {
                 .then(Mono.error(failure));
     }
 
-    /** A cancelled subscription does not cancel it. */
+    /** Releases the lock. Cancelling the subscription does not cancel the release. */
     private Mono<Void> release(LockHandle lock) {
         return Mono.fromFuture(() -> threads.release(lock::close), true);
     }

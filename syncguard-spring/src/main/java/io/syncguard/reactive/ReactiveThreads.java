@@ -12,10 +12,10 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * The threads that call the manager for subscribers, and how many subscriptions may wait for a lock at a time. The
- * templates of an application share one instance. Threads may share it.
+ * templates of an application share one instance. Thread-safe.
  *
- * <p>The limit counts subscriptions that hold no other lock: a holder that waits for its next lock is never refused,
- * because those who wait for its first one need it to go on.
+ * <p>The limit counts only subscriptions that hold no other lock. A holder that waits for its next lock is never
+ * refused, because the subscriptions that wait for its first lock need it to continue.
  */
 public final class ReactiveThreads {
 
@@ -26,21 +26,21 @@ public final class ReactiveThreads {
     private final int maxWaiting;
     private final AtomicInteger waiting = new AtomicInteger();
 
-    /** Whether a refusal was logged since the last time that few subscriptions waited. */
+    /** Whether a refusal was logged since at most half of the limit waited. */
     private final AtomicBoolean reported = new AtomicBoolean();
 
     /**
-     * Two executors, of which neither runs a task on the calling thread, unless the manager never waits.
+     * Neither executor may run a task on the calling thread, unless the manager never waits.
      *
-     * @param acquisitions acquire locks: each subscription that waits for its lock blocks one thread
-     * @param releases release locks. They have no thread in common with {@code acquisitions}, or the number of threads
-     *     is not limited: else releases stand behind subscriptions that wait for them
+     * @param acquisitions acquires locks; each subscription that waits for its lock blocks one thread
+     * @param releases releases locks. It has no thread in common with {@code acquisitions}, or its number of threads is
+     *     not limited. Otherwise releases queue behind the subscriptions that wait for them
      * @param maxWaiting how many subscriptions that hold no lock may wait for one at a time. Further ones fail at once
      *     with {@link LockErrorCode#RATE_LIMITED}
      */
     public ReactiveThreads(Executor acquisitions, Executor releases, int maxWaiting) {
-        this.acquisitions = LockLimits.given("executor of acquisitions", acquisitions);
-        this.releases = LockLimits.given("executor of releases", releases);
+        this.acquisitions = LockLimits.requireNonNull("executor of acquisitions", acquisitions);
+        this.releases = LockLimits.requireNonNull("executor of releases", releases);
         this.maxWaiting = maxWaiting;
     }
 
@@ -67,7 +67,7 @@ public final class ReactiveThreads {
         };
     }
 
-    /** Releases a lock whatever happens: if the executor refuses the release, the calling thread sends it. */
+    /** Releases a lock in any case: if the executor refuses the task, the calling thread runs it. */
     CompletableFuture<Void> release(Runnable release) {
         try {
             return CompletableFuture.runAsync(release, releases);
@@ -83,7 +83,7 @@ public final class ReactiveThreads {
         }
         return new LockBackendException(
                 LockErrorCode.RATE_LIMITED,
-                limit + ". Lock '" + key + "' was not asked for: let calls wait for a shorter time, or raise the limit",
+                limit + ". Lock '" + key + "' was not requested: let calls wait for a shorter time, or raise the limit",
                 null);
     }
 }

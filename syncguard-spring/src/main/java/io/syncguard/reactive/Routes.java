@@ -8,16 +8,16 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * The managers that were current when a subscription began, as the Reactor context carries them: the threads on which
- * it goes on do not know its caller.
+ * The managers that were current when a subscription began. The Reactor context carries them, because the threads on
+ * which the subscription continues do not know its caller.
  *
- * @param current for each routing manager
+ * @param current the current manager of each routing manager
  */
 record Routes(Map<LockManager, LockManager> current) {
 
     private static final Routes NONE = new Routes(Map.of());
 
-    /** {@code null} if nothing around the subscription has asked this manager. */
+    /** Returns the current manager; {@code null} if no publisher around the subscription has asked this manager. */
     static @Nullable LockManager current(LockManager manager, ContextView context) {
         return of(context).current.get(manager);
     }

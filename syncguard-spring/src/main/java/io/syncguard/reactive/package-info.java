@@ -1,6 +1,6 @@
 /**
- * Locks for results that Reactor delivers later: acquired for each subscription, released when it ends. No thread of
- * the subscriber waits for a lock.
+ * Locks for results that Reactor delivers later. Each subscription acquires its lock, and releases it when it ends. No
+ * thread of the subscriber waits for a lock.
  *
  * <p>Depends on the API and on Reactor.
  */

@@ -11,7 +11,8 @@ import java.lang.annotation.Target;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * A job that each instance schedules and one of them runs: {@link DistributedLock} that skips a run whose key is taken.
+ * Marks a job that each instance schedules and one of them runs. It is a {@link DistributedLock} that skips a run whose
+ * key is taken.
  *
  * <pre>{@code
  * @Scheduled(cron = "0 0 3 * * *")
@@ -19,8 +20,8 @@ import org.springframework.core.annotation.AliasFor;
  * public void report() { ... }
  * }</pre>
  *
- * <p>Those who know ShedLock: {@code lockAtLeastFor} is {@code holdAtLeast}. {@code lockAtMostFor} is not needed,
- * because the lock lasts as long as the job runs, and ends with its process; {@code holdAtMost} ends a job that hangs.
+ * <p>For users of ShedLock: {@code lockAtLeastFor} is {@code holdAtLeast}. {@code lockAtMostFor} is not needed, because
+ * the lock lasts as long as the job runs, and ends with its process; {@code holdAtMost} ends a job that hangs.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -37,10 +38,10 @@ public @interface ScheduledLock {
     String name() default "";
 
     /**
-     * The key stays taken for at least this long after the grant: longer than the clocks of the instances differ, and
-     * shorter than the interval. Too short: a late instance runs a short job again. Too long: runs are left out. With
-     * {@code fixedRate} or {@code fixedDelay}, each instance starts at another moment, so it has to be a little shorter
-     * than the interval; {@code 0s} lets each instance run it.
+     * How long the key stays taken after the grant, at least. It has to be longer than the clocks of the instances
+     * differ, and shorter than the interval. If it is too short, a late instance runs a short job again. If it is too
+     * long, runs are left out. With {@code fixedRate} or {@code fixedDelay}, each instance starts at another moment, so
+     * it has to be a little shorter than the interval; {@code 0s} lets each instance run the job.
      */
     @AliasFor(annotation = DistributedLock.class)
     String holdAtLeast() default "";
@@ -53,7 +54,7 @@ public @interface ScheduledLock {
     @AliasFor(annotation = DistributedLock.class)
     String ttl() default "";
 
-    /** The {@link LockManager} that grants the lock, as of {@link DistributedLock#lockManager()}. */
+    /** The {@link LockManager} that grants the lock, as in {@link DistributedLock#lockManager()}. */
     @AliasFor(annotation = DistributedLock.class)
     String lockManager() default "";
 }

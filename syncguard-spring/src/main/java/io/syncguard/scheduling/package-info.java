@@ -1,4 +1,4 @@
-/** The annotation of scheduled jobs that one instance runs. It needs Spring, for the aliases of its attributes. */
+/** The annotation of scheduled jobs that one instance runs. The aliases of its attributes need Spring. */
 @NullMarked
 package io.syncguard.scheduling;
 

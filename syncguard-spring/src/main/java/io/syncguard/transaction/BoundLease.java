@@ -32,7 +32,7 @@ final class BoundLease {
         return lease.guard() != CommitGuard.OFF;
     }
 
-    /** The transaction works under it once more. */
+    /** Binds the lease again. The stricter of both guards counts. */
     void again(GuardedLease again) {
         lease = lease.stricter(again);
     }

@@ -27,36 +27,40 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The guard of one transaction: right before the commit, it pins the leases under which the transaction has worked, and
- * then looks at their deadlines. One thread at a time uses it.
+ * The guard of one transaction. Right before the commit, it pins the leases under which the transaction has worked, and
+ * then checks their deadlines. One thread at a time uses it.
  *
  * <ol>
- *   <li>The transaction is bound to a lease when it begins under it, and when the lease is acquired, is used by a body,
- *       or is released in it. It stays bound, whatever becomes of the handle.
- *   <li>Each lease has to be held, by its local deadline. No statement is sent for a lease that is already lost.
- *   <li>They are pinned in the transaction, in one statement. From now on, nobody else is granted their keys until the
- *       transaction has ended. A lease that is not there was lost.
- *   <li>Each has to be held still: the statement may have waited, or the process may have been paused. So a lease that
- *       has lapsed is lost even if nobody else has taken the key.
+ *   <li>The transaction is bound to a lease if it begins under the lease, or if the lease is acquired, used by a body
+ *       or released in the transaction. It stays bound, whatever happens to the handle.
+ *   <li>Each lease has to be held, according to its local deadline. No statement is sent for a lease that is already
+ *       lost.
+ *   <li>One statement pins the leases in the transaction. From now on, the store grants their keys to nobody else until
+ *       the transaction has ended. A lease that the statement does not find was lost.
+ *   <li>Each lease still has to be held, because the statement may have waited, or the process may have been paused. So
+ *       a lease that has lapsed is lost even if nobody else has taken the key.
  * </ol>
  *
- * <p>An error of the application's own, such as a transaction in which a statement failed before, is thrown as Spring
- * throws it, and as no error of the lock.
+ * <p>An error of the application, such as an earlier failure of a statement in the transaction, is thrown as Spring
+ * throws it, not as an error of the lock.
  *
- * <p>What it throws is no {@code TransactionException}: Spring would not roll back.
+ * <p>Throws no {@code TransactionException}, because Spring would not roll back after one.
  */
 final class GuardedTransaction implements TransactionSynchronization {
 
     private static final Log log = LogFactory.getLog(GuardedTransaction.class);
 
     private final @Nullable DataSource dataSource;
-    private final boolean isListened;
+    private final boolean hasListener;
     private final boolean isReadOnly;
 
-    /** What its manager has bound to the thread for its DataSource; {@code null} if nothing. Suspended with it. */
+    /**
+     * The resource that the manager has bound to the thread for its DataSource; {@code null} if there is none. Spring
+     * suspends it with the transaction.
+     */
     private final @Nullable Object resource;
 
-    /** By lock id. */
+    /** The leases by lock id. */
     private final Map<String, BoundLease> bound = new LinkedHashMap<>();
 
     private final List<GuardedLease> pinned = new ArrayList<>();
@@ -65,34 +69,34 @@ final class GuardedTransaction implements TransactionSynchronization {
     private boolean completed;
 
     /**
-     * @param dataSource of the transaction manager; {@code null} if it is not known
-     * @param isListened whether its transaction manager calls {@link TransactionListener}
-     * @param isReadOnly whether the application declared it as read-only. Not every driver keeps to that
+     * @param dataSource the {@code DataSource} of the transaction manager; {@code null} if it is not known
+     * @param hasListener whether its transaction manager calls {@link TransactionListener}
+     * @param isReadOnly whether the application declared the transaction as read-only. Not every driver enforces that
      */
-    private GuardedTransaction(@Nullable DataSource dataSource, boolean isListened, boolean isReadOnly) {
+    private GuardedTransaction(@Nullable DataSource dataSource, boolean hasListener, boolean isReadOnly) {
         this.dataSource = dataSource;
-        this.isListened = isListened;
+        this.hasListener = hasListener;
         this.isReadOnly = isReadOnly;
         this.resource = resource(dataSource);
     }
 
     /** Begins the guard of a transaction whose manager calls {@link TransactionListener}. */
     static void begin(TransactionExecution transaction, @Nullable DataSource dataSource) {
-        GuardedTransaction made = new GuardedTransaction(dataSource, true, transaction.isReadOnly());
-        OpenTransactions.add(transaction, made);
+        GuardedTransaction guard = new GuardedTransaction(dataSource, true, transaction.isReadOnly());
+        OpenTransactions.add(transaction, guard);
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
-            made.register();
+            guard.register();
         }
-        made.bindRunningBodies();
+        guard.bindRunningBodies();
     }
 
     /**
-     * The guards of the transactions in which the running thread can write now. Several transaction managers may each
-     * have one open. Makes one for a transaction whose manager calls no listener.
+     * Returns the guards of the transactions in which the running thread can write now. Several transaction managers
+     * may each have one open. Creates the guard of a transaction whose manager calls no listener.
      */
     static List<GuardedTransaction> ofRunningThread() {
         List<GuardedTransaction> active = OpenTransactions.active();
-        // After the completion the transaction is still called active, but takes no synchronizations.
+        // After completion, Spring still calls the transaction active, but accepts no synchronizations.
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
             return active;
@@ -109,7 +113,7 @@ final class GuardedTransaction implements TransactionSynchronization {
                 : Stream.concat(active.stream(), Stream.of(registered)).toList();
     }
 
-    /** Whether it has not been completed, and its manager has not suspended it. */
+    /** Whether the transaction is open and its manager has not suspended it. */
     boolean isActive(boolean isInnermost) {
         if (completed) {
             return false;
@@ -121,9 +125,9 @@ final class GuardedTransaction implements TransactionSynchronization {
     }
 
     /**
-     * Binds it to a lease.
+     * Binds the transaction to a lease.
      *
-     * @return {@code false} if it was bound to it before
+     * @return {@code false} if the transaction was bound to the lease before
      */
     boolean bind(GuardedLease lease, Runnable afterCompletion) {
         BoundLease known = bound.get(lease.lockId());
@@ -135,7 +139,7 @@ final class GuardedTransaction implements TransactionSynchronization {
         return true;
     }
 
-    /** @throws LockException if it cannot be guarded by locks of this engine */
+    /** @throws LockException if locks of this engine cannot guard the transaction */
     void requireGuard(String key, SpringTransactions engine) {
         if (isReadOnly || isCovered()) {
             return;
@@ -148,10 +152,13 @@ final class GuardedTransaction implements TransactionSynchronization {
         });
     }
 
-    /** Earlier than a listener's call: what later synchronizations acquire or release is not looked at. */
+    /**
+     * Guards the commit if no listener does. It runs earlier than a listener, so it does not see leases that later
+     * synchronizations acquire or release.
+     */
     @Override
     public void beforeCommit(boolean readOnly) {
-        if (!isListened) {
+        if (!hasListener) {
             guard();
         }
     }
@@ -172,7 +179,7 @@ final class GuardedTransaction implements TransactionSynchronization {
                 onConnection(leases.get(0).key(), engine, connection -> guard(connection, engine, leases)));
     }
 
-    /** Ends it, unless it is a synchronization, which Spring ends. */
+    /** Ends the guard, unless it is a synchronization, which Spring ends. */
     void ended(int status) {
         if (!isSynchronization) {
             afterCompletion(status);
@@ -223,7 +230,7 @@ final class GuardedTransaction implements TransactionSynchronization {
         engine.notGuarded(reason);
     }
 
-    /** Returns why they cannot be pinned, {@code null} if they are. */
+    /** Pins the leases. Returns why they cannot be pinned; {@code null} if they are. */
     private @Nullable String pin(Connection connection, LeasePins pins, List<GuardedLease> leases) throws SQLException {
         LeasePins.Pinned result =
                 pins.pin(connection, leases.stream().map(GuardedLease::lockId).toList());
@@ -240,9 +247,9 @@ final class GuardedTransaction implements TransactionSynchronization {
         return null;
     }
 
-    /** Whether it takes part in the transaction of another guard, or stands beside one: that one pins. */
+    /** Whether another guard is active, in the same transaction or in one beside it. That guard pins the leases. */
     private boolean isCovered() {
-        return !isListened && !OpenTransactions.active().isEmpty();
+        return !hasListener && !OpenTransactions.active().isEmpty();
     }
 
     private static @Nullable GuardedTransaction registered() {
@@ -274,7 +281,7 @@ final class GuardedTransaction implements TransactionSynchronization {
     /** Calls the action with the connection of the transaction; with {@code null} if none can pin leases. */
     private void onConnection(String key, SpringTransactions engine, Action action) {
         LeasePins pins = engine.pins();
-        // Without such a store, Spring JDBC may not be there.
+        // Without such a store, Spring JDBC may be missing from the class path.
         try (TransactionConnection connection = pins == null ? null : TransactionConnection.find(dataSource)) {
             action.run(connection == null ? null : connection.connection());
         } catch (SQLException ex) {

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 
 /**
- * The open transactions of a thread whose managers call {@link TransactionListener}. Spring shows only the innermost
- * one to synchronizations, and none of a manager without synchronizations.
+ * The open transactions of a thread whose managers call {@link TransactionListener}. Spring shows synchronizations only
+ * the innermost transaction, and no transaction of a manager without synchronizations.
  */
 final class OpenTransactions {
 
-    /** Read and written by the owning thread only. Never left behind. */
+    /** Read and written by the owning thread only. Removed with the last transaction of the thread. */
     private static final ThreadLocal<@Nullable Deque<Open>> INNERMOST_FIRST = new ThreadLocal<>();
 
     private OpenTransactions() {}
@@ -26,7 +26,7 @@ final class OpenTransactions {
         open.push(new Open(transaction, guard));
     }
 
-    /** Those in which the running thread can write now: a manager may have suspended others. */
+    /** Returns the guards of those in which the running thread can write now. A manager may have suspended others. */
     static List<GuardedTransaction> active() {
         Deque<Open> open = INNERMOST_FIRST.get();
         if (open == null) {

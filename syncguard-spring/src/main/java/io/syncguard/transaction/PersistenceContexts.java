@@ -7,12 +7,12 @@ import org.springframework.util.ClassUtils;
 /** The persistence contexts of JPA and Hibernate that Spring binds to threads, without a dependency on either. */
 final class PersistenceContexts {
 
-    /** Hibernate's holder of sessions is one of these. */
+    /** The holder of Hibernate sessions is a subclass. */
     private static final @Nullable Class<?> HOLDER = holder();
 
     private PersistenceContexts() {}
 
-    /** Whether the running thread has one, such as that of its request or of its transaction. */
+    /** Whether the running thread has a persistence context, such as that of its web request or of its transaction. */
     static boolean isOpen() {
         return HOLDER != null
                 && TransactionSynchronizationManager.getResourceMap().values().stream()

@@ -16,7 +16,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The transactions that Spring binds to threads, for one engine. Threads may share it. */
+/** The transactions that Spring binds to threads, for one engine. Thread-safe. */
 public final class SpringTransactions implements TransactionBoundary {
 
     private static final Log log = LogFactory.getLog(SpringTransactions.class);
@@ -29,7 +29,7 @@ public final class SpringTransactions implements TransactionBoundary {
     /**
      * @param backend the name of the store, for messages
      * @param pins pins leases of the engine; {@code null} if its store cannot
-     * @param defaultGuard for requests that name none
+     * @param defaultGuard the guard of requests that name none
      */
     public SpringTransactions(String backend, @Nullable LeasePins pins, CommitGuard defaultGuard) {
         if (defaultGuard == CommitGuard.DEFAULT) {
@@ -101,7 +101,7 @@ public final class SpringTransactions implements TransactionBoundary {
         }
     }
 
-    /** @param reason why it cannot be guarded */
+    /** @param reason why the transaction cannot be guarded */
     static LockException refused(String key, String reason) {
         return new LockException(
                 LockErrorCode.INVALID_ARGUMENT,

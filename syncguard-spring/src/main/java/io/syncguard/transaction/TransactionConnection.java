@@ -13,7 +13,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** The connection on which the running thread's transaction takes place. */
+/** The JDBC connection of the running thread's transaction. */
 final class TransactionConnection implements AutoCloseable {
 
     private final DataSource source;
@@ -25,9 +25,9 @@ final class TransactionConnection implements AutoCloseable {
     }
 
     /**
-     * @param source of the transaction manager; {@code null} if it is not known: then the only one is found that is
-     *     bound to the thread with a connection in a transaction
-     * @return {@code null} if there is none
+     * @param source the {@code DataSource} of the transaction manager; {@code null} if it is not known. Then the method
+     *     finds the only {@code DataSource} that is bound to the thread with a connection in a transaction
+     * @return {@code null} if there is none, or more than one
      */
     static @Nullable TransactionConnection find(@Nullable DataSource source) throws SQLException {
         TransactionConnection found = null;
@@ -44,11 +44,11 @@ final class TransactionConnection implements AutoCloseable {
     }
 
     /**
-     * What to throw for an error on a connection of the application: what Spring would throw, if the application would
-     * meet it without locks, too.
+     * Translates an error on a connection of the application. If the application could meet the error without locks,
+     * too, the result is what Spring would throw.
      *
-     * @param doing what was being done, such as {@code guarding a commit under lock 'order:42'}
-     * @param pins those of the engine that guards
+     * @param doing the operation, such as {@code guarding a commit under lock 'order:42'}
+     * @param pins the pins of the engine that guards
      */
     static RuntimeException translate(String doing, LeasePins pins, SQLException error) {
         if (pins.meaningOf(error) == LeasePins.Failure.STORE) {
@@ -67,7 +67,7 @@ final class TransactionConnection implements AutoCloseable {
         DataSourceUtils.releaseConnection(connection, source);
     }
 
-    /** Beside a transaction, Spring binds connections in autocommit. */
+    /** Returns the connection if it is in a transaction. Spring also binds connections in autocommit. */
     private static @Nullable TransactionConnection inTransaction(DataSource source) throws SQLException {
         if (!TransactionSynchronizationManager.hasResource(source)) {
             return null;

@@ -19,9 +19,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Guards the commits of one transaction manager, each right before it and after all synchronizations: Spring does not
- * call {@code beforeCommit} of a synchronization that another {@code beforeCommit} registers, and only logs what
- * {@code beforeCompletion} throws.
+ * Guards the commits of one transaction manager. Runs right before the commit, after all synchronizations. A
+ * synchronization could not do this, because Spring does not call {@code beforeCommit} of a synchronization that
+ * another {@code beforeCommit} registers, and only logs what {@code beforeCompletion} throws.
  */
 final class TransactionListener implements TransactionExecutionListener {
 
@@ -36,7 +36,7 @@ final class TransactionListener implements TransactionExecutionListener {
         this.dataSource = SingletonSupplier.ofNullable(() -> dataSourceOf(manager));
     }
 
-    /** Refuses what cannot be guarded. Later, an exception would leave the transaction open. */
+    /** Refuses a transaction that cannot be guarded. A later exception would leave the transaction open. */
     @Override
     public void beforeBegin(TransactionExecution transaction) {
         if (transaction.isReadOnly()) {
@@ -80,7 +80,7 @@ final class TransactionListener implements TransactionExecutionListener {
         ended(transaction, TransactionSynchronization.STATUS_ROLLED_BACK);
     }
 
-    /** A guard that is a synchronization has learned of the end before. */
+    /** Spring has ended a guard that is a synchronization before. */
     private static void ended(TransactionExecution transaction, int status) {
         GuardedTransaction guard = OpenTransactions.find(transaction);
         if (guard != null) {
@@ -116,7 +116,9 @@ final class TransactionListener implements TransactionExecutionListener {
         }
     }
 
-    /** That of a {@code DataSourceTransactionManager}, a {@code JpaTransactionManager} and their kind. */
+    /**
+     * Returns the DataSource of a {@code DataSourceTransactionManager}, {@code JpaTransactionManager} or similar one.
+     */
     private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
         BeanWrapperImpl properties = new BeanWrapperImpl(manager);
         return properties.isReadableProperty("dataSource")

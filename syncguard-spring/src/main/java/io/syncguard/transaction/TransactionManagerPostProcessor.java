@@ -17,12 +17,12 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Has every transaction manager guard its commits. A bean of type {@code TransactionExecutionListener} would reach only
- * the transaction managers that Boot makes.
+ * Adds a {@link TransactionListener} to every transaction manager, which guards its commits. A bean of type
+ * {@code TransactionExecutionListener} would reach only the transaction managers that Boot creates.
  *
- * <p>A manager that another post-processor or an advisor needs is made before this one, and an application may replace
- * the listeners of a manager. So all are looked at again when all beans are made, and those of a child context when it
- * tells its parents that it has started.
+ * <p>A manager that another post-processor or an advisor needs is created before this post-processor, and an
+ * application may replace the listeners of a manager. So all managers are checked again when all beans exist, and those
+ * of a child context when it tells its parents that it has started.
  */
 public final class TransactionManagerPostProcessor
         implements BeanPostProcessor,

@@ -30,7 +30,7 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** What an expression cannot have in any call is found at the start, and what a call may have is accepted. */
+/** The start refuses what exists in no call, and accepts what a call may have. */
 class ExpressionChecksTests {
 
     private static final Order ORDER = new Order("7", new Customer("c", Level.GOLD), List.of(new Line("s", 1)));
@@ -260,7 +260,7 @@ class ExpressionChecksTests {
                 AnnotationUtils.synthesizeAnnotation(attributes, DistributedLock.class, null), Shop.RUN, Shop.class);
     }
 
-    /** What Spring makes of the expression in a call. */
+    /** The value of the expression in a call. */
     private @Nullable Object value(String text) {
         StandardEvaluationContext context =
                 new StandardEvaluationContext(new MethodCall(Shop.RUN, Shop.ARGUMENTS, new Shop(), Shop.class));

@@ -77,7 +77,7 @@ class LockedMethodAotProcessorTests {
                 .accepts(hints);
     }
 
-    /** Those of an application with this bean alone; Spring finds the processor itself. */
+    /** Returns the hints of an application with only this bean. Spring finds the processor itself. */
     private static RuntimeHints hintsFor(Class<?> bean) {
         GenericApplicationContext application = new GenericApplicationContext();
         application.registerBean(bean);

@@ -50,7 +50,7 @@ abstract class FenceGuardRaceContract {
 
     private static final Fence LARGER = new Fence(7);
 
-    /** Long enough for a statement to reach a row lock; a slower one makes a race weaker and never red. */
+    /** Long enough for a statement to reach a row lock. A slower statement makes a race weaker, but fails no test. */
     private static final long A_WHILE_MILLIS = 100;
 
     private static final int THREADS = 4;
@@ -218,7 +218,10 @@ abstract class FenceGuardRaceContract {
         }
     }
 
-    /** Only where a transaction reads one state of the database to its end. */
+    /**
+     * Asserts that the failure is a conflict. It is allowed only if a transaction reads one state of the database to
+     * its end.
+     */
     private static void assertIsConflict(Throwable outcome, Isolation isolation) {
         assertIsConflict(outcome);
         assertThat(isolation).isIn(Isolation.REPEATABLE_READ, Isolation.SERIALIZABLE);

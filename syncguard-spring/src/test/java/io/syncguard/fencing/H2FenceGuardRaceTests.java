@@ -12,7 +12,7 @@ class H2FenceGuardRaceTests extends FenceGuardRaceContract {
         return FenceDatabases.h2();
     }
 
-    /** Its insert does not wait for that of another transaction and continue with what that one left. */
+    /** An insert does not wait for another transaction and continue with the row of that one. */
     @Override
     boolean firstChecksMayConflict() {
         return true;

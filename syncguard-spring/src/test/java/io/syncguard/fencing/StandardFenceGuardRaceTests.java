@@ -10,7 +10,7 @@ class StandardFenceGuardRaceTests extends FenceGuardRaceContract {
         return FenceDatabases.standard();
     }
 
-    /** Its insert does not wait for that of another transaction and continue with what that one left. */
+    /** An insert does not wait for another transaction and continue with the row of that one. */
     @Override
     boolean firstChecksMayConflict() {
         return true;

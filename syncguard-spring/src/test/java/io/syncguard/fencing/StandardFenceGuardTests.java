@@ -22,7 +22,7 @@ class StandardFenceGuardTests extends FenceGuardContract {
         assertThat(error).hasRootCauseMessage("user lacks privilege or object not found: SYNCGUARD_FENCES");
     }
 
-    /** Its collation ignores blanks at the end, as that of other databases may ignore more. */
+    /** The collation of HSQLDB ignores blanks at the end. Collations of other databases may ignore more. */
     @Override
     List<String> resourcesThatDiffer() {
         return super.resourcesThatDiffer().stream()

@@ -150,9 +150,9 @@ class LockMetersTests {
     void a_lock_does_not_end_with_that_of_another_key_or_backend() {
         meters.acquired(event("orders", new Fence(1)));
         meters.released(new LockEvent(
-                "orders", "order:4712", LockMode.EXCLUSIVE, "postgres", new Fence(1), null, Duration.ZERO, 2));
+                "orders", "order:4712", LockMode.EXCLUSIVE, 0, "postgres", new Fence(1), null, Duration.ZERO, 2));
         meters.released(new LockEvent(
-                "orders", "order:4711", LockMode.EXCLUSIVE, "redis", new Fence(1), null, Duration.ZERO, 3));
+                "orders", "order:4711", LockMode.EXCLUSIVE, 0, "redis", new Fence(1), null, Duration.ZERO, 3));
 
         assertThat(registry.get("syncguard.lock.holding").longTaskTimers().stream()
                         .mapToInt(LongTaskTimer::activeTasks)
@@ -234,7 +234,7 @@ class LockMetersTests {
     @Test
     void one_name_in_both_modes_has_meters_of_its_own_for_each() {
         LockEvent shared = new LockEvent(
-                "orders", "order:4711", LockMode.SHARED, "postgres", new Fence(1), null, Duration.ZERO, 1);
+                "orders", "order:4711", LockMode.SHARED, 0, "postgres", new Fence(1), null, Duration.ZERO, 1);
         meters.acquired(shared);
         meters.acquired(shared);
         meters.acquired(event("orders", Duration.ZERO));
@@ -255,6 +255,61 @@ class LockMetersTests {
                         .gauge()
                         .value())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void permits_in_use_and_callers_that_wait_for_one_are_counted_by_name_and_end_at_zero() {
+        LockEvent event = permit("partner", 5);
+        meters.waitStarted(event);
+        meters.waitStarted(permit("partner", 8));
+        meters.acquired(event);
+        assertThat(permits("partner", "waiting").value()).isEqualTo(2);
+        assertThat(permits("partner", "in_use").value()).isEqualTo(1);
+        meters.waitEnded(event);
+        meters.waitEnded(event);
+        meters.acquired(event);
+
+        meters.released(event);
+        meters.lost(event);
+
+        assertThat(permits("partner", "waiting").value()).isZero();
+        assertThat(permits("partner", "in_use").value()).isZero();
+    }
+
+    @Test
+    void readers_and_writers_of_a_name_use_none_of_its_permits() {
+        meters.acquired(permit("partner", 5));
+        meters.acquired(permit("partner", 0));
+        meters.acquired(event("partner", Duration.ZERO));
+        meters.waitStarted(permit("partner", 0));
+        meters.acquired(permit("catalogue", 0));
+
+        assertThat(permits("partner", "in_use").value()).isEqualTo(1);
+        assertThat(permits("partner", "waiting").value()).isZero();
+        assertThat(registry.find("syncguard.lock.permits").gauges())
+                .extracting(gauge -> gauge.getId().getTag("name"))
+                .containsOnly("partner");
+    }
+
+    @Test
+    void further_names_share_the_gauges_of_their_permits() {
+        IntStream.rangeClosed(1, 600).forEach(n -> meters.acquired(permit("name " + n, 5)));
+
+        assertThat(registry.find("syncguard.lock.permits").gauges()).hasSize(2 * 501);
+        assertThat(permits("other", "in_use").value()).isEqualTo(100);
+        IntStream.rangeClosed(1, 600).forEach(n -> meters.released(permit("name " + n, 5)));
+        assertThat(permits("other", "in_use").value()).isZero();
+    }
+
+    private Gauge permits(String name, String state) {
+        return registry.get("syncguard.lock.permits")
+                .tags("name", name, "state", state)
+                .gauge();
+    }
+
+    private static LockEvent permit(String name, int permits) {
+        return new LockEvent(
+                name, name + ":42", LockMode.SHARED, permits, "postgres", new Fence(1), null, Duration.ZERO, 1);
     }
 
     private Gauge gauge(String meter) {
@@ -280,14 +335,14 @@ class LockMetersTests {
     }
 
     private static LockEvent event(String name, Fence fence, long grant) {
-        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, "postgres", fence, null, Duration.ZERO, grant);
+        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, 0, "postgres", fence, null, Duration.ZERO, grant);
     }
 
     private static LockEvent event(String name, String backend, Duration elapsed) {
-        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, backend, new Fence(1), null, elapsed, 1);
+        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, 0, backend, new Fence(1), null, elapsed, 1);
     }
 
     private static LockEvent event(LockMode mode, Fence fence) {
-        return new LockEvent("orders", "order:4711", mode, "postgres", fence, null, Duration.ZERO, fence.value());
+        return new LockEvent("orders", "order:4711", mode, 0, "postgres", fence, null, Duration.ZERO, fence.value());
     }
 }

@@ -40,7 +40,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which observations there are, within which others, and with which values. */
+/** The observations of locks, with their parents and values. */
 class LockObservationsTests {
 
     private static final String KEY = "order:42";
@@ -111,7 +111,8 @@ class LockObservationsTests {
                             KeyValue.of("backend", "memory"),
                             KeyValue.of("outcome", outcomes.get(context.observation())),
                             KeyValue.of("error.code", "none"));
-            assertThat(context.getHighCardinalityKeyValues()).contains(KeyValue.of("key.hash", Hashes.shown(KEY)));
+            assertThat(context.getHighCardinalityKeyValues())
+                    .contains(KeyValue.of("key.hash", Hashes.abbreviated(KEY)));
             assertThat(context.getAllKeyValues().stream().map(KeyValue::getValue))
                     .noneMatch(value -> value.contains(KEY));
             assertThat(context.getContextualName())

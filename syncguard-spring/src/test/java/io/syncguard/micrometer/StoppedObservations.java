@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** Records observations in the order of their ends. */
 final class StoppedObservations implements ObservationHandler<Observation.Context> {
 
-    /** Those of locks. */
+    /** The contexts of lock observations. */
     final List<LockObservationContext> contexts = new CopyOnWriteArrayList<>();
 
     final List<String> events = new CopyOnWriteArrayList<>();
 
-    /** The threads that ended them. */
+    /** The threads that ended the observations. */
     final Map<Observation.Context, String> threads = new ConcurrentHashMap<>();
 
     /** The name of each observation, with that of its parent. */

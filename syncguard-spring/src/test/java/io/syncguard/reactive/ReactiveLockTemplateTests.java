@@ -344,7 +344,7 @@ class ReactiveLockTemplateTests {
         assertThat(locks.mono(ORDER, lock -> Mono.just("done")).block()).isEqualTo("done");
     }
 
-    /** Reactor passes it to nobody, so the subscription has no end. */
+    /** Reactor passes the error to no subscriber, so the subscription does not end. */
     @Test
     void a_fatal_error_of_a_body_releases_the_lock() {
         Disposable subscription = locks.mono(ORDER, lock -> {

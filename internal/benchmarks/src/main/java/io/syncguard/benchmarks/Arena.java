@@ -72,7 +72,7 @@ final class Arena implements AutoCloseable {
     /** Two processes beside this one, which start when they are first needed. */
     TwoProcesses processes() throws IOException {
         if (processes == null) {
-            processes = new TwoProcesses(this);
+            processes = new TwoProcesses(this, Peer.waitingIn(store));
         }
         return processes;
     }

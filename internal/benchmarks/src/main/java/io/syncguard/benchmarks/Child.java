@@ -30,6 +30,7 @@ final class Child {
 
     private final Map<Peer, WaitingContender> contenders = new HashMap<>();
     private final Map<String, BareNotifications> callers = new HashMap<>();
+    private final List<HeldKey> filled = new ArrayList<>();
     private @Nullable HeldKey held;
     private @Nullable Candidate candidate;
 
@@ -64,11 +65,14 @@ final class Child {
             case "open" -> open(Peer.valueOf(words[1]), words[2]);
             case "contend" -> contend(contender(words[1]), Integer.parseInt(words[2]), millis(words[3]));
             case "wait" -> {
-                held = new HeldKey(contender(words[1]));
+                WaitingContender contender = contender(words[1]);
+                held = new HeldKey(body -> contender.await(TwoProcesses.HANDED_OVER, body));
                 yield "waiting";
             }
             case "began" -> String.valueOf(held().began());
             case "end" -> String.valueOf(held().end());
+            case "fill" -> fill(contender(words[1]), words[2], millis(words[3]), Integer.parseInt(words[4]));
+            case "empty" -> empty();
             case "campaign" -> {
                 LeaderSettings settings = LeaderSettings.of(millis(words[3])).heartbeat(millis(words[4]));
                 candidate = new Candidate(Bench.application(words[1]), words[2], settings);
@@ -98,6 +102,26 @@ final class Child {
             throw new IllegalStateException(peer + " is not open");
         }
         return contender;
+    }
+
+    private String fill(WaitingContender contender, String key, Duration ttl, int permits) throws Exception {
+        List<HeldKey> taken = new ArrayList<>();
+        for (int i = 0; i < permits && contender instanceof PermitContender several; i++) {
+            taken.add(new HeldKey(body -> several.await(key, ttl, body)));
+        }
+        for (HeldKey each : taken) {
+            each.began();
+        }
+        filled.addAll(taken);
+        return "full";
+    }
+
+    private String empty() throws Exception {
+        for (HeldKey each : filled) {
+            each.end();
+        }
+        filled.clear();
+        return "empty";
     }
 
     private HeldKey held() {

@@ -61,6 +61,7 @@ public final class Compare {
                 measurements.put("time", new HandOverTime());
                 measurements.put("waiting", new WaitingThreads());
                 measurements.put("shared", new SharedGrants());
+                measurements.put("permits", new Permits());
                 measurements.put("leader", new FailOver());
             }
             case REDIS -> {
@@ -68,6 +69,7 @@ public final class Compare {
                 measurements.put("redis-refused", new RefusedTries());
                 measurements.put("redis-hot", new HotKey());
                 measurements.put("redis-time", new HandOverTime());
+                measurements.put("redis-permits", new Permits());
             }
         }
         return measurements;

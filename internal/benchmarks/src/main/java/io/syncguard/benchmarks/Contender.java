@@ -1,6 +1,6 @@
 package io.syncguard.benchmarks;
 
-/** A lock implementation on a separate database. Threads may share it. */
+/** A lock implementation on a separate database. Thread-safe. */
 interface Contender extends AutoCloseable {
 
     /** Acquires a free key and releases it. */

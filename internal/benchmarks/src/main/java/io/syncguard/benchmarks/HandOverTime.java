@@ -25,10 +25,14 @@ final class HandOverTime implements Measurement {
                     () -> processes.callNowAndThen(bare, arena.rounds().duration()));
         }
         Map<String, List<List<Double>>> times = arena.rounds().interleave(measurements);
-        arena.report().title("release to the next start in another process, ms: medians");
-        arena.report().addWithRatios(Report.figures(times, round -> quantile(round, 0.5)));
-        arena.report().title("release to the next start in another process, ms: 99th percentiles");
-        arena.report().addWithRatios(Report.figures(times, round -> quantile(round, 0.99)));
+        report(arena.report(), "release to the next start in another process, ms", times);
+    }
+
+    static void report(Report report, String title, Map<String, List<List<Double>>> times) {
+        report.title(title + ": medians");
+        report.addWithRatios(Report.figures(times, round -> quantile(round, 0.5)));
+        report.title(title + ": 99th percentiles");
+        report.addWithRatios(Report.figures(times, round -> quantile(round, 0.99)));
     }
 
     private static double quantile(List<Double> times, double quantile) {

@@ -12,8 +12,14 @@ final class HeldKey {
     private final CompletableFuture<Boolean> over = new CompletableFuture<>();
     private final CompletableFuture<Long> ended = new CompletableFuture<>();
 
-    HeldKey(WaitingContender contender) {
-        Thread thread = new Thread(() -> hold(contender), "holder");
+    /** How it waits. */
+    @FunctionalInterface
+    interface Wait {
+        void run(Runnable body) throws Exception;
+    }
+
+    HeldKey(Wait wait) {
+        Thread thread = new Thread(() -> hold(wait), "holder");
         thread.setDaemon(true);
         thread.start();
     }
@@ -29,9 +35,9 @@ final class HeldKey {
         return ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    private void hold(WaitingContender contender) {
+    private void hold(Wait wait) {
         try {
-            contender.await("handed over", () -> {
+            wait.run(() -> {
                 began.complete(System.nanoTime());
                 over.join();
                 ended.complete(System.nanoTime());

@@ -44,6 +44,16 @@ enum Peer {
 
     EMPTY("empty statements", database -> {}, url -> new EmptyStatements(pool(url))),
 
+    PERMITS("SyncGuard", database -> {}, url -> new SyncGuardPermits(Bench.application(url))),
+
+    PERMIT_ROWS("a row per permit", Peer::makePermitRows, url -> new PermitRows(pool(url), Duration.ofMillis(10))),
+
+    /** Differs from the one above only while it waits. */
+    PERMIT_ROWS_1_MS(
+            "a row per permit, 1 ms idle",
+            Peer::makePermitRows,
+            url -> new PermitRows(pool(url), Duration.ofMillis(1))),
+
     SYNCGUARD_REDIS("SyncGuard", url -> new SyncGuard(Bench.redisApplication(url))),
 
     REDISSON("Redisson", RedissonLocks::open),
@@ -53,9 +63,18 @@ enum Peer {
     SPRING_INTEGRATION_PUB_SUB(
             "Spring Integration, pub/sub", url -> SpringIntegration.onRedis(url, RedisLockType.PUB_SUB_LOCK)),
 
-    EMPTY_SCRIPTS("empty scripts", EmptyScripts::new);
+    EMPTY_SCRIPTS("empty scripts", EmptyScripts::new),
+
+    PERMITS_REDIS("SyncGuard", url -> new SyncGuardPermits(Bench.redisApplication(url))),
+
+    REDISSON_PERMITS("Redisson, lease time", url -> new RedissonPermits(url, true)),
+
+    REDISSON_PERMITS_WITHOUT_END("Redisson, no lease time", url -> new RedissonPermits(url, false));
 
     private static final Set<Peer> WITHOUT_WAITING = EnumSet.of(SHEDLOCK, RAW, EMPTY, EMPTY_SCRIPTS);
+
+    private static final Set<Peer> WITH_PERMITS = EnumSet.of(
+            PERMITS, PERMIT_ROWS, PERMIT_ROWS_1_MS, PERMITS_REDIS, REDISSON_PERMITS, REDISSON_PERMITS_WITHOUT_END);
 
     /**
      * The maximum number of connections for the pool of each of those on PostgreSQL, except SyncGuard, which has its
@@ -87,12 +106,21 @@ enum Peer {
 
     /** The candidates of a store, for measurements in which nobody waits. */
     static List<Peer> of(Store store) {
-        return in(store).filter(peer -> peer != SPRING_INTEGRATION_1_MS).toList();
+        return locksIn(store).filter(peer -> peer != SPRING_INTEGRATION_1_MS).toList();
     }
 
     /** The candidates that can wait for a key. */
     static List<Peer> waitingIn(Store store) {
-        return in(store).filter(peer -> !WITHOUT_WAITING.contains(peer)).toList();
+        return locksIn(store).filter(peer -> !WITHOUT_WAITING.contains(peer)).toList();
+    }
+
+    /** The candidates whose keys have room for several. */
+    static List<Peer> withPermits(Store store) {
+        return in(store).filter(WITH_PERMITS::contains).toList();
+    }
+
+    private static Stream<Peer> locksIn(Store store) {
+        return in(store).filter(peer -> !WITH_PERMITS.contains(peer));
     }
 
     private static Stream<Peer> in(Store store) {
@@ -113,9 +141,18 @@ enum Peer {
         preparation.accept(database);
     }
 
+    /** Its number among the candidates of its store. */
+    int number() {
+        return in(store).toList().indexOf(this);
+    }
+
     /** A new instance, as another process would have it. */
     Contender open(String url) {
         return opening.apply(url);
+    }
+
+    private static void makePermitRows(DataSource database) {
+        new JdbcTemplate(database).execute(PermitRows.TABLE);
     }
 
     /** A pool with all of its connections, so that opening them is neither counted nor timed. */

@@ -46,7 +46,7 @@ final class RedisServer implements Server {
     /** There are 16 databases, and they need not be created. */
     @Override
     public String newDatabase(Peer peer) {
-        return redis.url() + "/" + Peer.of(Store.REDIS).indexOf(peer);
+        return redis.url() + "/" + peer.number();
     }
 
     @Override

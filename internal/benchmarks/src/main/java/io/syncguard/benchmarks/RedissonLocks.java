@@ -12,12 +12,16 @@ final class RedissonLocks {
     private RedissonLocks() {}
 
     static WaitingContender open(String url) {
+        RedissonClient client = client(url);
+        return new JdkLocks(client::getLock, () -> client.shutdown(0, 1, TimeUnit.SECONDS));
+    }
+
+    static RedissonClient client(String url) {
         RedisURI server = RedisURI.create(url);
         Config config = new Config();
         config.useSingleServer()
                 .setAddress("redis://" + server.getHost() + ":" + server.getPort())
                 .setDatabase(server.getDatabase());
-        RedissonClient client = Redisson.create(config);
-        return new JdkLocks(client::getLock, () -> client.shutdown(0, 1, TimeUnit.SECONDS));
+        return Redisson.create(config);
     }
 }

@@ -8,22 +8,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Two processes beside this one, in which all candidates that can wait are ready to do so. */
+/** Two processes beside this one, in which candidates that can wait are ready to do so. */
 final class TwoProcesses implements AutoCloseable {
 
     /** Pauses are spread over the 100 ms between two polls of a process. */
     private static final int LONGEST_PAUSE_MILLIS = 110;
 
+    /** The key that {@link #handOver} hands over. */
+    static final String HANDED_OVER = "handed-over";
+
     private final Arena arena;
+    private final List<Peer> peers;
     private final ChildProcess one;
     private final ChildProcess other;
     private final Map<Bare, String> bareUrls = new EnumMap<>(Bare.class);
 
-    TwoProcesses(Arena arena) throws IOException {
+    TwoProcesses(Arena arena, List<Peer> peers) throws IOException {
         this.arena = arena;
+        this.peers = peers;
         this.one = new ChildProcess();
         this.other = new ChildProcess();
-        for (Peer peer : peers()) {
+        for (Peer peer : peers) {
             one.send("open", peer, arena.url(peer));
             other.send("open", peer, arena.url(peer));
             one.answer();
@@ -31,9 +36,8 @@ final class TwoProcesses implements AutoCloseable {
         }
     }
 
-    /** The candidates that can wait for a key at this server. */
     List<Peer> peers() {
-        return Peer.waitingIn(arena.store());
+        return peers;
     }
 
     /** The ways in which partners without locks can notify each other at this server. */
@@ -88,6 +92,25 @@ final class TwoProcesses implements AutoCloseable {
         } while (System.nanoTime() < end);
         holder.ask("end");
         return latencies;
+    }
+
+    /** Lets threads of one of them take this number of permits, and hold them until {@link #empty}. */
+    void fill(Peer peer, String key, Duration ttl, int permits) {
+        one.ask("fill", peer, key, ttl.toMillis(), permits);
+    }
+
+    /** Releases what {@link #fill} took. */
+    void empty() {
+        one.ask("empty");
+    }
+
+    /** The same as {@link #fill} by the other. */
+    void fillByOther(Peer peer, String key, Duration ttl, int permits) {
+        other.ask("fill", peer, key, ttl.toMillis(), permits);
+    }
+
+    void killOne() {
+        one.kill();
     }
 
     @Override

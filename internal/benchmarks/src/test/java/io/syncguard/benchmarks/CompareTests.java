@@ -43,6 +43,14 @@ class CompareTests {
     private static final List<String> WHO_WAITS_IN_REDIS =
             List.of("SyncGuard", "Redisson", "Spring Integration, spin", "Spring Integration, pub/sub");
 
+    private static final List<String> WITH_PERMITS_ON_POSTGRES =
+            List.of("SyncGuard", "a row per permit", "a row per permit, 1 ms idle");
+
+    private static final List<String> WITH_PERMITS_IN_REDIS =
+            List.of("SyncGuard", "Redisson, lease time", "Redisson, no lease time");
+
+    private static final String LEFT_OVER = "of 8 permits with a ttl of 2 s, 4 s later others can have: those of ";
+
     private static final List<String> IN_REDIS = Stream.concat(WHO_WAITS_IN_REDIS.stream(), Stream.of("empty scripts"))
             .toList();
 
@@ -89,6 +97,7 @@ class CompareTests {
         expected.put(
                 "shared grants of one key, 1 thread: ms per pair of acquire and release",
                 List.of("1000 live", "1 live", "1000 live / 1 live"));
+        expected.putAll(permits(WITH_PERMITS_ON_POSTGRES));
         List<String> elections = List.of(
                 "ttl 1000 ms, heartbeat 333 ms", "ttl 3000 ms, heartbeat 1000 ms", "ttl 3000 ms, heartbeat 250 ms");
         expected.put("leader resigns to the next is elected, ms", elections);
@@ -103,6 +112,7 @@ class CompareTests {
         expected.putAll(freeAndRefused(IN_REDIS));
         expected.putAll(hot(WHO_WAITS_IN_REDIS));
         expected.putAll(time(WHO_WAITS_IN_REDIS));
+        expected.putAll(permits(WITH_PERMITS_IN_REDIS));
 
         assertThat(lines(Store.REDIS)).containsExactlyEntriesOf(expected);
     }
@@ -114,7 +124,8 @@ class CompareTests {
             // There may be no WAL and no refusal, and the key may not change hands in such a short time. Processor time
             // may be below
             // the unit of the system, or not available.
-            if (Stream.of("WAL", "hand-overs/s", "processor time", "refused by").noneMatch(title::contains)) {
+            if (Stream.of("WAL", "hand-overs/s", "processor time", "refused by", LEFT_OVER)
+                    .noneMatch(title::contains)) {
                 assertThat(rows)
                         .as(title)
                         .allSatisfy(row -> assertThat(row.figures())
@@ -134,6 +145,17 @@ class CompareTests {
                 .allSatisfy(row -> assertThat(row.figures().get(0) < 0.1)
                         .as(row.what())
                         .isEqualTo(row.what().equals(ADVISORY)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void permits_come_back_from_a_killed_process_and_never_from_a_body_that_runs(Store store) {
+        Map<String, List<Report.Row>> tables = RUNS.get(store).tables();
+
+        assertThat(tables.get(LEFT_OVER + "a process that was killed").get(0).figures())
+                .containsExactly(8.0);
+        assertThat(tables.get(LEFT_OVER + "bodies that still run").get(0).figures())
+                .containsExactly(0.0);
     }
 
     @ParameterizedTest
@@ -233,6 +255,25 @@ class CompareTests {
                 .toList();
         expected.put("release to the next start in another process, ms: medians", withRatios(thereAndBack));
         expected.put("release to the next start in another process, ms: 99th percentiles", withRatios(thereAndBack));
+        return expected;
+    }
+
+    private static Map<String, List<String>> permits(List<String> everybody) {
+        Map<String, List<String>> expected = new LinkedHashMap<>();
+        for (String load : List.of("1 thread", "16 threads", "64 threads")) {
+            String title = "one key with 8 permits, " + load + ", empty body: ";
+            expected.put(title + "pairs/s", withRatios(everybody));
+            expected.put(title + "latency of a pair, ms: 99th percentiles", withRatios(everybody));
+            expected.put(title + "processor time of the client, microseconds per pair", everybody);
+            expected.put(title + "processor time of the server, microseconds per pair", everybody);
+        }
+        List<String> andExclusive = Stream.concat(everybody.stream(), Stream.of("SyncGuard, exclusive"))
+                .toList();
+        String handOver = "one key with 8 permits, release to the next start in another process, ms: ";
+        expected.put(handOver + "medians", withRatios(andExclusive));
+        expected.put(handOver + "99th percentiles", withRatios(andExclusive));
+        expected.put(LEFT_OVER + "a process that was killed", everybody);
+        expected.put(LEFT_OVER + "bodies that still run", everybody);
         return expected;
     }
 

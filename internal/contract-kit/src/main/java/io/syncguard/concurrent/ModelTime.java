@@ -2,7 +2,7 @@ package io.syncguard.concurrent;
 
 import java.util.concurrent.locks.Condition;
 
-/** A clock that stands still, so that only another thread ends a wait: a wake-up that is lost is never made good. */
+/** A clock that stands still, so that only another thread ends a wait. No timeout hides a lost wake-up. */
 public final class ModelTime implements Time {
 
     @Override

@@ -29,12 +29,12 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes operations that are written in words, in two processes on one store, and answers in words:
- * {@code A tries k exclusive 600000}. A number in place of the mode is a request with so many permits.
+ * Executes operations that are written as text, in two processes on one store, and returns the answers as text:
+ * {@code A tries k exclusive 600000}. A number in place of the mode is a request with this number of permits.
  *
- * <p>Capital letters are callers, each with one lock id, of the two processes in turn. Small letters are keys. Times
- * are milliseconds, and starts and ends of leases are counted from the last empty line. Fences by the clock are counted
- * from that of the begin.
+ * <p>Capital letters are callers, each with one lock id. They belong to the two processes in turn. Small letters are
+ * keys. Times are in milliseconds. Starts and ends of leases are counted from the last empty line, and fences from the
+ * clock are counted from the start of the script.
  */
 final class AnswerScript implements AutoCloseable {
 
@@ -45,7 +45,7 @@ final class AnswerScript implements AutoCloseable {
     private final List<LockBackend> processes;
     private Instant began;
 
-    /** What the numbers of fences are counted from. */
+    /** The base from which fences are counted. */
     private final long firstFence;
 
     private Duration passed = Duration.ZERO;
@@ -55,7 +55,7 @@ final class AnswerScript implements AutoCloseable {
     private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
     private final WakeUpListener engine = new WakeUpRecorder();
 
-    /** Requests for leases and queue entries have the key beside the lock id. */
+    /** Creates a script whose requests for leases and queue entries have the key beside the lock id. */
     AnswerScript(StoppedStore store) {
         this(store, true);
     }
@@ -71,12 +71,12 @@ final class AnswerScript implements AutoCloseable {
         firstFence = store.fences() == FenceSource.CLOCK ? began.toEpochMilli() * 100 : 0;
     }
 
-    /** One operation for each line. The text behind an equals sign is ignored and replaced by the answer. */
+    /** Executes one operation for each line. Replaces the text behind an equals sign by the answer. */
     String replay(String script) {
         return script.lines().map(line -> replayLine(line.split(" = ")[0])).collect(Collectors.joining("\n", "", "\n"));
     }
 
-    /** The wake-ups that arrived and that no operation asked for, sorted. */
+    /** The wake-ups that arrived but that no operation read, sorted. */
     List<String> leftOver() {
         return received.stream().sorted().toList();
     }
@@ -151,7 +151,7 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private String wait(String caller, AcquireRequest request) {
-        callers.put(request.waiter(), caller);
+        callers.put(request.waiterNumber(), caller);
         String answer = attempt(caller, request);
         if (answer.startsWith("queued")) {
             queued.add(caller);
@@ -175,13 +175,13 @@ final class AnswerScript implements AutoCloseable {
         return "queued, looks after " + queued.nextLook().toMillis() + named(queued.holder());
     }
 
-    /** Receives a hand-over in the answer like one by a message. */
+    /** Delivers a hand-over in the answer like one from a message. */
     private ReleaseResult release(String[] words) {
         KeyedLockId id = keyed(words[0]);
         ReleaseResult answer = words.length == 2
                 ? process(words[0]).release(id)
                 : process(words[0]).releaseAfter(id, millis(words[3]));
-        answer.handOvers().forEach(handOver -> engine.handOver(handOver.waiter(), handOver.grant()));
+        answer.handOvers().forEach(handOver -> engine.handOver(handOver.waiterNumber(), handOver.grant()));
         return answer;
     }
 
@@ -239,7 +239,9 @@ final class AnswerScript implements AutoCloseable {
         if (holder == null) {
             return "";
         }
-        return holder.alone() ? ", held by " + holder.owner() + " since " + since(holder.since()) : ", held by several";
+        return holder.onlyHolder()
+                ? ", held by " + holder.owner() + " since " + since(holder.since())
+                : ", held by several";
     }
 
     private static String named(ReleaseResult outcome) {

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * One key of one store, and two processes that want it. A {@link ContractStoreProvider} provides the store, empty for
- * each test.
+ * One key of one store, and two processes that request it. A {@link ContractStoreProvider} provides the store, empty
+ * for each test.
  */
 public abstract class ContractFixture {
 
@@ -46,7 +46,7 @@ public abstract class ContractFixture {
     private final List<LockBackend> opened = new ArrayList<>();
     private final Map<LockBackend, WakeUpListener> engines = new HashMap<>();
 
-    /** When the test began. It limits how much of a duration may have passed. */
+    /** The start of the test. It limits how much of a duration may have passed. */
     private final long began = System.nanoTime();
 
     private ContractStore store;
@@ -107,7 +107,7 @@ public abstract class ContractFixture {
         return request(KEY, LockMode.SHARED, ttl);
     }
 
-    /** A request for one of so many permits. */
+    /** A request for one of this number of permits. */
     protected final AcquireRequest limited(int permits) {
         return request(KEY, LockMode.SHARED, permits, TTL);
     }
@@ -126,8 +126,8 @@ public abstract class ContractFixture {
         return backend.lockIdFor(KEY, lockIds.next());
     }
 
-    /** The same, with the key. */
-    protected final KeyedLockId nobodys() {
+    /** Like {@link #newLockId}, with the key. */
+    protected final KeyedLockId newKeyedLockId() {
         return new KeyedLockId(KEY, newLockId());
     }
 
@@ -154,7 +154,7 @@ public abstract class ContractFixture {
                 request.owner(),
                 true,
                 request.queued(),
-                request.waiter());
+                request.waiterNumber());
     }
 
     /** The last attempt of a caller who has waited. */
@@ -227,8 +227,8 @@ public abstract class ContractFixture {
     /** Delivers the hand-over of the answer, if the store has sent no message, as the engine of the process does. */
     protected final Outcome delivered(LockBackend process, ReleaseResult answer) {
         answer.handOvers()
-                .forEach(handOver ->
-                        Objects.requireNonNull(engines.get(process)).handOver(handOver.waiter(), handOver.grant()));
+                .forEach(handOver -> Objects.requireNonNull(engines.get(process))
+                        .handOver(handOver.waiterNumber(), handOver.grant()));
         return answer.outcome();
     }
 
@@ -270,13 +270,13 @@ public abstract class ContractFixture {
         assertThat(new Fence(store.storedFence(KEY))).is(nth(n));
     }
 
-    /** Whether this duration was left at some moment of this test. */
+    /** Asserts that this duration was left at some moment of this test. */
     protected final void assertLeft(Duration left, Duration expected) {
         AbstractDurationAssert<?> assertion = assertThat(left);
         assertion.isBetween(expected.minusNanos(System.nanoTime() - began).minusMillis(2), expected);
     }
 
-    /** Does the same in many threads of several processes. */
+    /** Runs the work in many threads of several processes. */
     protected final void inProcesses(int processes, int threads, Work work) throws Exception {
         List<LockEngine> engines = IntStream.range(0, processes)
                 .mapToObj(i -> new LockEngine(

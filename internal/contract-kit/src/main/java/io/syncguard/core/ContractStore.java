@@ -7,13 +7,13 @@ import java.time.Duration;
 /** The store of a contract test, which the test can read and change without its backends. It provides itself. */
 public interface ContractStore extends ContractStoreProvider {
 
-    /** A backend on this store, as another process would have it. */
+    /** Creates a backend on this store, like that of another process. */
     LockBackend newBackend();
 
     /** Ends a lease and its tolerance now, without sleeping. */
     void expireLease(String lockId);
 
-    /** Ends all leases of the key in the same way. */
+    /** Ends all leases of the key, and their tolerance, in the same way. */
     void expire(String key);
 
     /** Lets a queue entry end after this time. */
@@ -22,7 +22,7 @@ public interface ContractStore extends ContractStoreProvider {
     /** Sets the counter as if this number of fences had been drawn for the key. */
     void drawnUpTo(String key, long fence);
 
-    /** Where the fences of the store come from. */
+    /** The source of the fences. */
     FenceSource fences();
 
     /** The clock of the store. */

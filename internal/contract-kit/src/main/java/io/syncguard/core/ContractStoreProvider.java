@@ -5,13 +5,14 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each contract test its store. An extension of the test's class, so that a contract needs no code for another
- * store. The classes are flat: reports do not say to which store an inherited nested class belongs.
+ * Gives each contract test its store. It is an extension of the test's class, so that a contract needs no code for
+ * another store. Contracts have no nested classes, because reports do not say to which store an inherited nested class
+ * belongs.
  */
 @FunctionalInterface
 public interface ContractStoreProvider extends ParameterResolver {
 
-    /** The store, without anything that a test before has left. */
+    /** Returns the store, without the data of earlier tests. */
     ContractStore emptied();
 
     @Override

@@ -94,7 +94,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         release(holder);
 
         assertThat(grantReceivedBy(now).fence()).is(nth(2));
-        assertThat(received.grants).containsOnlyKeys(now.waiter());
+        assertThat(received.grants).containsOnlyKeys(now.waiterNumber());
     }
 
     @Test
@@ -138,7 +138,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(holder);
 
-        eventually().until(() -> received.woken.contains(waiter.waiter()));
+        eventually().until(() -> received.woken.contains(waiter.waiterNumber()));
         assertThat(backend().isLocked(KEY)).isFalse();
         assertThat(granted(waiter.fromQueue()).fence()).is(nth(2));
     }
@@ -189,7 +189,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
         release(holder);
 
         eventually()
-                .until(() -> received.woken.contains(second.waiter()) || received.grants.containsKey(second.waiter()));
+                .until(() -> received.woken.contains(second.waiterNumber())
+                        || received.grants.containsKey(second.waiterNumber()));
         assertThat(granted(second.fromQueue()).fence()).is(nth(2));
         queued(first.fromQueue());
     }
@@ -275,12 +276,12 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest here = queuedForHandOver();
 
         assertThat(backend().release(holder.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
-        eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
+        eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiterNumber()));
         assertThat(elsewhere().release(there.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(grantReceivedBy(here).fence()).is(nth(3));
-        assertThat(received.order).containsExactly(here.waiter());
-        assertThat(receivedElsewhere.order).containsExactly(there.waiter());
+        assertThat(received.order).containsExactly(here.waiterNumber());
+        assertThat(receivedElsewhere.order).containsExactly(there.waiterNumber());
     }
 
     @Test
@@ -302,9 +303,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
                 .containsOnly(Outcome.RELEASED);
         assertThat(answers.get(3).handOvers()).isEmpty();
         here.forEach(this::grantReceivedBy);
-        eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiter()));
+        eventually().until(() -> receivedElsewhere.grants.containsKey(there.waiterNumber()));
         assertThat(received.order).containsExactlyInAnyOrderElementsOf(numbers(here));
-        assertThat(receivedElsewhere.order).containsExactly(there.waiter());
+        assertThat(receivedElsewhere.order).containsExactly(there.waiterNumber());
     }
 
     @Test
@@ -323,7 +324,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     private static List<Long> numbers(List<AcquireRequest> waiters) {
-        return waiters.stream().map(AcquireRequest::waiter).toList();
+        return waiters.stream().map(AcquireRequest::waiterNumber).toList();
     }
 
     private AcquireRequest queuedForHandOver() {
@@ -338,8 +339,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     private AcquireResult.Granted grantReceivedBy(AcquireRequest waiter) {
-        eventually().until(() -> received.grants.containsKey(waiter.waiter()));
-        return Objects.requireNonNull(received.grants.get(waiter.waiter()));
+        eventually().until(() -> received.grants.containsKey(waiter.waiterNumber()));
+        return Objects.requireNonNull(received.grants.get(waiter.waiterNumber()));
     }
 
     private RawLockInfo onlyHolder() {

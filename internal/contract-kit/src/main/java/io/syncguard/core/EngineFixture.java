@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * One process on a clock that the test moves. Its store is in memory and uses the same clock, or is a real server with
- * a clock of its own. Registered in a test class it is closed after each test.
+ * a clock of its own. As a registered extension of a test class, it is closed after each test.
  */
 public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
@@ -40,7 +40,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     private final LockBackend server;
 
-    /** Another process on the same store; on a real server, this one. */
+    /** Another process on the same store; on a real server, this process. */
     private final LockBackend elsewhere;
 
     /** The names of the events in the order of their arrival. */
@@ -68,7 +68,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         this(null, settings, transactions, List.of(), LockObserver.NONE);
     }
 
-    /** On a real server, which uses its own clock. {@link #store} stays empty. */
+    /** Creates a fixture on a real server, which uses its own clock. {@link #store} stays empty. */
     public EngineFixture(LockBackend server) {
         this(server, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(), LockObserver.NONE);
     }
@@ -91,13 +91,13 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
                 time);
     }
 
-    /** From now on no wake-up arrives. */
+    /** Stops the delivery of wake-ups, and notifies the engine of that. */
     void disconnect() {
         ((InMemoryLockBackend) server).deliverWakeUps(false);
         backend.engine.wakeUpsMissed();
     }
 
-    /** Whether wake-ups arrive from now on. The engine is not notified of the change. */
+    /** Sets whether wake-ups arrive from now on. Does not notify the engine of the change. */
     public void deliverWakeUps(boolean delivers) {
         ((InMemoryLockBackend) server).deliverWakeUps(delivers);
     }
@@ -124,7 +124,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return request;
     }
 
-    /** Lets another thread ask for the key, and waits until it has a queue entry and has read the clock for its wait. */
+    /**
+     * Lets another thread request the key, and waits until it has a queue entry and has read the clock for its wait.
+     */
     public FutureTask<LockHandle> startWaiting(LockRequest request) {
         int before = store.queue(request.key()).size();
         FutureTask<LockHandle> waiter = new FutureTask<>(() -> engine.acquire(request));
@@ -137,7 +139,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         elsewhere
                 .release(request.keyedLockId())
                 .handOvers()
-                .forEach(handOver -> backend.engine.handOver(handOver.waiter(), handOver.grant()));
+                .forEach(handOver -> backend.engine.handOver(handOver.waiterNumber(), handOver.grant()));
     }
 
     /** Lets a release of this process reach the store. Its answer is lost. */
@@ -154,7 +156,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         backend.engine.wakeUpsMissed();
     }
 
-    /** Lets a request of this process that the engine has given up reach the store now. */
+    /** Delivers a request of this process, which the engine has given up, to the store now. */
     void deliver(AcquireRequest request) {
         server.acquire(request);
     }
@@ -167,7 +169,10 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         }
     }
 
-    /** Moves the clock second by second until this is true: a thread may begin to wait for a time only now. */
+    /**
+     * Moves the clock second by second until the condition is true, because a thread may begin to wait for a time only
+     * now.
+     */
     public void advanceUntil(Callable<Boolean> done) {
         eventually().until(() -> {
             time.advance(Duration.ofSeconds(1));
@@ -176,9 +181,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /**
-     * Waits until every thread that waits on the clock has read the new time and has acted on it: each reads it twice,
-     * the first time perhaps just before. Waits ten milliseconds at least, for threads that do not wait on the clock
-     * yet.
+     * Waits until every thread that waits on the clock has read the new time and has acted on it. Each has to read it
+     * twice, because the first read may come just before the new time. Waits ten milliseconds at least, for threads
+     * that do not wait on the clock yet.
      */
     public void settle() {
         long began = System.nanoTime();
@@ -193,7 +198,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(2));
     }
 
-    /** The result. Waits no longer than {@link #eventually}. */
+    /** Returns the result. Waits no longer than {@link #eventually}. */
     public static <T> T got(FutureTask<T> task) throws Exception {
         eventually().until(task::isDone);
         return task.get();

@@ -9,8 +9,9 @@ import java.util.TreeMap;
 import org.assertj.core.api.Condition;
 
 /**
- * Which fence of a key is which, for either source. From a counter, the nth fence is n. By the clock it is at least ten
- * times the milliseconds of the clock at the begin of the test, and larger than the fences before it.
+ * Checks which fence of a key is the nth, for either source. From a counter, the nth fence is n. From the clock, it is
+ * at least a hundred times the milliseconds of the clock at the start of the test, and larger than the fences before
+ * it.
  */
 public final class FenceOrder {
 

@@ -17,7 +17,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every backend guarantees when a holder takes the next fence of its key: it is an extension of the same grant.
+ * The guarantees of every backend when a holder takes the next fence of its key. This is an extension of the same
+ * grant.
  */
 public abstract class FenceRotationContract extends ContractFixture {
 

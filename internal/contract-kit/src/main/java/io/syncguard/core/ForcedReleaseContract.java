@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** A release by force, which every backend does in the same way. */
+/** The guarantees of every backend for a release by force. */
 public abstract class ForcedReleaseContract extends ContractFixture {
 
     @Test

@@ -33,7 +33,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
     private final CapturedLog log = new CapturedLog();
     private LockEngine engine;
 
-    /** Sends a message to all listening processes, as every client can that may send to their channels. */
+    /** Sends a message to all listening processes, like any client that may send to their channels. */
     protected abstract void sendToAll(String message);
 
     @BeforeEach
@@ -59,7 +59,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         FutureTask<LockHandle> waiter = waiting();
 
-        // The numbers of the waiters are not secret: they count up.
+        // The numbers of the waiters are not secret, because they count up.
         LongStream.range(0, 50).forEach(number -> sendToAll(forged.formatted(number, 1, Long.MAX_VALUE / 10)));
         release(holder);
 
@@ -114,14 +114,14 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         lock.release();
     }
 
-    /** Waits until the process listens, so that it receives every later message. */
+    /** Starts a waiter. Waits until the process listens, so that it receives every later message. */
     private FutureTask<LockHandle> waiting() {
         FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(REQUEST));
         eventually().until(elsewhere()::isConnected);
         return waiter;
     }
 
-    /** In a cluster, a message of another node may overtake it. */
+    /** Waits for the warning: in a cluster, a message of another node may overtake the forged one. */
     private void awaitWarning() {
         eventually().untilAsserted(() -> assertThat(log.messages()).containsExactly(WARNING));
     }

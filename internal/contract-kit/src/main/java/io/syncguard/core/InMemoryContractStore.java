@@ -7,7 +7,7 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
-/** An in-memory store whose clock stands still, unless it has another. */
+/** An in-memory store whose clock stands still, unless a test passes another clock. */
 final class InMemoryContractStore implements ContractStore {
 
     private final LongSupplier clock;

@@ -68,19 +68,19 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
 
-    /** How many keys travel together, in place of what the store takes. */
+    /** How many keys one request may have, if the store takes fewer. */
     public volatile int keysTogether = 1;
 
     public volatile List<BlockingSession> blockingSessions = List.of();
     public volatile @Nullable PoolStatus pool;
 
-    /** Another one than that of the store. */
+    /** Replaces the value of the store. */
     public volatile @Nullable Duration inDoubtPeriod;
 
-    /** Another answer than that of the store. */
+    /** Replaces the answer of the store. */
     private volatile @Nullable ForcedRelease forcedRelease;
 
-    /** The lock ids whose server fails, while the servers of others answer. */
+    /** The lock ids whose server fails. The servers of other lock ids answer. */
     public volatile Set<String> unreachable = Set.of();
 
     /** The engine that receives the wake-ups of the store. */
@@ -91,7 +91,7 @@ public final class InterceptedBackend implements LockBackend {
 
     private final LockBackend store;
 
-    /** The keys of the lock ids that the engine has asked for. */
+    /** The keys that the engine has requested, by lock id. */
     private final Map<String, String> keys = new ConcurrentHashMap<>();
 
     private final Queue<String> requestsWithoutKey = new ConcurrentLinkedQueue<>();
@@ -101,7 +101,7 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     public static LockBackendException failure(LockErrorCode code) {
-        return new LockBackendException(code, "as the test wants it", null);
+        return new LockBackendException(code, "The test fails this request", null);
     }
 
     public static Runnable failing(LockErrorCode code) {
@@ -110,7 +110,10 @@ public final class InterceptedBackend implements LockBackend {
         };
     }
 
-    /** Requests of the engine for a lock id that it made, without its key or with another one. There must be none. */
+    /**
+     * Returns the requests of the engine that had no key, or another one, with a lock id that the engine has made.
+     * There must be none.
+     */
     public List<String> requestsWithoutKey() {
         return List.copyOf(requestsWithoutKey);
     }
@@ -256,7 +259,7 @@ public final class InterceptedBackend implements LockBackend {
         return extend(List.of(extension)).get(0);
     }
 
-    /** A rotation is an extension, too. */
+    /** Runs the hooks of an extension, because a rotation is one, too. */
     @Override
     public ExtendResult rotate(ExtendRequest extension) {
         rotations.incrementAndGet();
@@ -295,7 +298,7 @@ public final class InterceptedBackend implements LockBackend {
         return store.isConnected();
     }
 
-    /** Lets a forced release have another answer than that of the store. */
+    /** Replaces the answer of the store to a forced release. */
     public void answerForcedRelease(String key, int released, int remaining) {
         forcedRelease = new ForcedRelease(key, released, remaining, released == 0 ? null : new Fence(1000));
     }

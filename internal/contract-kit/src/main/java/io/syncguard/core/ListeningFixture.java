@@ -20,7 +20,10 @@ public abstract class ListeningFixture extends ContractFixture {
         awaitEverythingSentSoFar();
     }
 
-    /** Wake-ups arrive in the order of sending: an additional one for each process arrives after all others. */
+    /**
+     * Waits for one more wake-up of each process. It arrives after all others, because wake-ups arrive in the order of
+     * sending.
+     */
     final void awaitEverythingSentSoFar() {
         awaitOneMore(backend(), here);
         awaitOneMore(elsewhere(), there);
@@ -33,7 +36,7 @@ public abstract class ListeningFixture extends ContractFixture {
         queued(process, waiter);
         eventually().until(process::isConnected);
         release(holder);
-        eventually().until(() -> listener.woken.remove(waiter.waiter()));
+        eventually().until(() -> listener.woken.remove(waiter.waiterNumber()));
         leave(waiter);
     }
 }

@@ -44,8 +44,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What every backend guarantees, whatever its store. A {@link ContractStoreProvider} provides the store, empty for each
- * test.
+ * The guarantees of every backend, independent of its store. A {@link ContractStoreProvider} provides the store, empty
+ * for each test.
  */
 public abstract class LockBackendContract {
 
@@ -293,8 +293,8 @@ public abstract class LockBackendContract {
 
             assertThat(info)
                     .isEqualTo(new LockInfo(
-                            Hashes.shown(KEY),
-                            Hashes.shown(request.lockId()),
+                            Hashes.abbreviated(KEY),
+                            Hashes.abbreviated(request.lockId()),
                             LockMode.EXCLUSIVE,
                             grant.acquiredAt(),
                             grant.expiresAt(),
@@ -341,7 +341,7 @@ public abstract class LockBackendContract {
 
             assertThatThrownBy(bound.get(0)::requireHeld).isInstanceOf(LockLostException.class);
             again.release();
-            // Otherwise the engine would wait for it.
+            // Otherwise the engine would wait for the end of the body.
             ends.forEach(Runnable::run);
         }
     }
@@ -365,7 +365,7 @@ public abstract class LockBackendContract {
         assertThat(backend.acquire(request(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
 
-    /** Compares the times of both grants, which are of the server's clock. */
+    /** Compares the times of both grants, which come from the server's clock. */
     @Test
     void a_lock_that_is_to_be_held_at_least_for_a_time_is_the_next_ones_when_that_is_over() throws Exception {
         Duration atLeast = Duration.ofMillis(300);
@@ -482,7 +482,7 @@ public abstract class LockBackendContract {
         return new ExtendRequest(id.key(), id.lockId(), TTL);
     }
 
-    /** In one request as far as it takes many, by another process. */
+    /** Another process sends both in one request if the operation takes many. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("requestsByLockId")
     void a_lock_id_alone_has_the_same_answer_as_with_its_key(
@@ -520,7 +520,7 @@ public abstract class LockBackendContract {
         });
     }
 
-    /** What does not depend on the time. */
+    /** The part of an answer that does not depend on the time. */
     private static Object kind(Object answer) {
         if (answer instanceof List<?> many) {
             return kind(many.get(0));

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What operators see of every backend. */
+/** The lists and states that every backend shows to operators. */
 public abstract class LockListContract extends ContractFixture {
 
     @Test
@@ -52,7 +52,7 @@ public abstract class LockListContract extends ContractFixture {
                 .mapToObj(i -> AcquireRequests.shared(KEY, newLockId(), TTL, "reader " + i))
                 .toList();
         List<AcquireResult.Granted> grants = readers.stream().map(this::granted).toList();
-        // The store may have moved it behind the others, and it ends last.
+        // The extended lease ends last, and the store may have moved it behind the others.
         ExtendResult.Extended first = (ExtendResult.Extended) extend(readers.get(0), TTL.plusMinutes(1));
 
         assertThat(status().holders())
@@ -259,8 +259,8 @@ public abstract class LockListContract extends ContractFixture {
 
     private static LockInfo info(AcquireRequest request, AcquireResult.Granted grant, Instant expiresAt) {
         return new LockInfo(
-                Hashes.shown(request.key()),
-                Hashes.shown(request.lockId()),
+                Hashes.abbreviated(request.key()),
+                Hashes.abbreviated(request.lockId()),
                 request.mode(),
                 grant.acquiredAt(),
                 expiresAt,

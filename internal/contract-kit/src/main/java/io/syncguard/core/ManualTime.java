@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 
 /**
- * A clock that a test moves by hand. A thread that sleeps or waits on it reads it again and again, at intervals of a
- * millisecond of real time.
+ * A clock that a test moves by hand. A thread that sleeps or waits on it reads it once in each millisecond of real
+ * time.
  */
 public final class ManualTime implements Time {
 
@@ -32,7 +32,7 @@ public final class ManualTime implements Time {
         now.addAndGet(by.toNanos());
     }
 
-    /** An engine that uses this clock. */
+    /** Creates an engine that uses this clock. */
     public LockEngine engineOn(LockBackend backend, LockListener listener) {
         return new LockEngine(
                 backend,

@@ -17,7 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What every backend guarantees for the queue of a key: one for both modes and all processes, in the order of arrival.
+ * The guarantees of every backend for the queue of a key. There is one queue for both modes and all processes, in the
+ * order of arrival.
  */
 public abstract class QueueContract extends ContractFixture {
 
@@ -84,7 +85,7 @@ public abstract class QueueContract extends ContractFixture {
         List<ReleaseResult> outcomes = backend()
                 .releaseAll(List.of(
                         waiting.keyedLockId(),
-                        nobodys(),
+                        newKeyedLockId(),
                         lapsed.keyedLockId(),
                         writer.keyedLockId(),
                         reader.keyedLockId()));
@@ -263,7 +264,7 @@ public abstract class QueueContract extends ContractFixture {
         release(holder);
     }
 
-    /** When the server's clock steps back, it would be in the way of others again. */
+    /** Otherwise the entry would block others again if the server's clock stepped back. */
     @Test
     void a_last_try_also_gives_up_a_queue_entry_that_lapsed() {
         AcquireRequest holder = held(writer());
@@ -397,7 +398,7 @@ public abstract class QueueContract extends ContractFixture {
         queued(elsewhere(), waiter);
         List<KeyedLockId> ids =
                 new ArrayList<>(leases.stream().map(AcquireRequest::keyedLockId).toList());
-        ids.add(nobodys());
+        ids.add(newKeyedLockId());
 
         assertThat(backend().releaseTogether(ids))
                 .containsExactly(

@@ -9,8 +9,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every backend guarantees for a queue entry: how long it lives, and when its waiter or a refused caller may look
- * again.
+ * The guarantees of every backend for a queue entry: how long it lives, and when its waiter or a refused caller may
+ * look again.
  */
 public abstract class QueueEntryContract extends ContractFixture {
 
@@ -87,7 +87,7 @@ public abstract class QueueEntryContract extends ContractFixture {
                         lost.keyedLockId(),
                         thirdOnB.keyedLockId(),
                         secondOnB.keyedLockId(),
-                        nobodys(),
+                        newKeyedLockId(),
                         onA.keyedLockId(),
                         firstOnB.keyedLockId()));
 
@@ -102,8 +102,8 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     /**
-     * Not when the last lease ends: that one may have been released by then, and a release wakes no waiter while other
-     * leases block it.
+     * The end of the last lease does not count: that lease may be released before, and a release wakes no waiter while
+     * other leases block it.
      */
     @Test
     void the_next_look_of_a_waiter_is_when_the_first_of_the_leases_in_its_way_is_over() {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random operations as callers make them: a caller that was granted a key never asks again, and no lock id is used
- * twice.
+ * Random operations in the order of real callers: a caller that was granted a key makes no second request, and no lock
+ * id is used twice.
  */
 final class RandomOperations {
 
@@ -96,7 +96,7 @@ final class RandomOperations {
         }
     }
 
-    /** One of the latest. */
+    /** Picks one of the latest callers. */
     private String oneOf(List<String> some) {
         int last = Math.min(some.size(), 6);
         return last == 0 ? "C1" : some.get(some.size() - 1 - random.nextInt(last));
@@ -106,7 +106,7 @@ final class RandomOperations {
         return KEYS[random.nextInt(KEYS.length)];
     }
 
-    /** A request may take a third of it, which has to be enough on a busy machine. */
+    /** Picks a ttl. A request may take a third of it, which has to be enough on a busy machine. */
     private int ttl() {
         return 3000 + millis();
     }

@@ -12,7 +12,7 @@ final class RecordingWakeUpListener implements WakeUpListener {
 
     final List<Long> woken = new CopyOnWriteArrayList<>();
 
-    /** Those who were handed the key. */
+    /** The waiters that were handed the key, in order. */
     final List<Long> order = new CopyOnWriteArrayList<>();
 
     final Map<Long, AcquireResult.Granted> grants = new ConcurrentHashMap<>();

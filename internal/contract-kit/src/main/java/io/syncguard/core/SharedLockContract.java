@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What every backend guarantees for shared grants: they exist beside each other and never beside an exclusive one. */
+/**
+ * The guarantees of every backend for shared grants. They exist beside each other, but never beside an exclusive one.
+ */
 public abstract class SharedLockContract extends ContractFixture {
 
     @Test

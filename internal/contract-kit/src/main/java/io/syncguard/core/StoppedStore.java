@@ -13,10 +13,10 @@ public interface StoppedStore extends AutoCloseable {
     /** The ttl of a queue entry in this store. */
     Duration WAITER_TTL = Duration.ofMinutes(1);
 
-    /** Where the fences of the store come from. */
+    /** The source of the fences. */
     FenceSource fences();
 
-    /** A backend on this store, as another process would have it. */
+    /** Creates a backend on this store, like that of another process. */
     LockBackend newBackend();
 
     /** Moves the clock by this time, to the millisecond. Everything that ends meanwhile lapses. */

@@ -10,8 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Which waiters every backend wakes after a change: those that can be granted the key because of it, in all processes,
- * and no others.
+ * The waiters that every backend wakes after a change: those that can be granted the key because of it, in all
+ * processes, and no others.
  */
 public abstract class WokenWaitersContract extends ListeningFixture {
 
@@ -100,7 +100,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     @Test
-    void of_many_who_end_together_those_who_can_go_on_are_woken_and_handed_nothing() {
+    void a_joint_release_wakes_grantable_waiters_and_hands_nothing_over() {
         AcquireRequest first = held(reader());
         AcquireRequest second = held(reader());
         AcquireRequest other = held(request("other", LockMode.EXCLUSIVE, TTL));
@@ -173,7 +173,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     @Test
-    void a_waiter_who_leaves_wakes_those_behind_it_who_can_go_on() {
+    void a_waiter_that_leaves_wakes_grantable_waiters_behind_it() {
         held(reader());
         AcquireRequest writer = queuedWriter();
         AcquireRequest first = queuedReader();
@@ -188,7 +188,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
 
     /**
      * The readers behind the first writer are granted the key at once, so they do not learn when the shortened lease
-     * ends. The writer behind them has to.
+     * ends. The writer behind them has to learn it.
      */
     @Test
     void a_writer_who_leaves_has_the_writer_behind_readers_look_when_a_lease_is_over_that_was_shortened() {
@@ -209,7 +209,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     @Test
-    void a_waiter_who_gives_up_with_its_last_try_wakes_those_behind_it_who_can_go_on() {
+    void a_waiter_that_gives_up_at_its_last_attempt_wakes_grantable_waiters_behind_it() {
         held(reader());
         AcquireRequest writer = queuedWriter();
         AcquireRequest reader = queuedReader();
@@ -220,7 +220,10 @@ public abstract class WokenWaitersContract extends ListeningFixture {
         assertWoken(reader, next);
     }
 
-    /** Those behind the first waiter relied on its polls. It may know that a lease ends earlier, while they do not. */
+    /**
+     * The waiters behind the first one relied on its polls. The first one may know that a lease ends earlier, while
+     * they do not.
+     */
     @Test
     void a_waiter_who_leaves_has_who_is_first_now_look_again_although_the_key_is_held() {
         AcquireRequest holder = held(writer());
@@ -451,6 +454,6 @@ public abstract class WokenWaitersContract extends ListeningFixture {
     }
 
     private static List<Long> numbers(AcquireRequest... waiters) {
-        return List.of(waiters).stream().map(AcquireRequest::waiter).toList();
+        return List.of(waiters).stream().map(AcquireRequest::waiterNumber).toList();
     }
 }

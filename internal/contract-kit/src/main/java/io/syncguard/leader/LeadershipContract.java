@@ -222,7 +222,7 @@ public abstract class LeadershipContract {
         return fences.nth("leader:" + NAME, n);
     }
 
-    /** What {@link #leader} says if this member leads. */
+    /** The result of {@link #leader} if this member leads. */
     private static String under(LeaderMember leader) {
         return "sched-server-1 under " + leader.fence().orElseThrow().value();
     }

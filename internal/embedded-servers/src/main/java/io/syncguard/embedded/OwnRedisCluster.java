@@ -32,6 +32,8 @@ public final class OwnRedisCluster implements AutoCloseable {
                     .commands()
                     .clusterAddSlots(IntStream.range(SLOTS * i / nodes.size(), SLOTS * (i + 1) / nodes.size())
                             .toArray());
+            // Nodes with the same epoch take new ones later, and one could claim a slot back while it moves.
+            nodes.get(i).commands().clusterSetConfigEpoch(i + 1);
             meet(nodes.get(i), nodes.subList(0, i));
         }
         Patience.awaitOrFail(() -> nodes.stream()

@@ -67,7 +67,7 @@ class DirectHandOverTests {
         fixture.backend.afterAcquire = () -> {
             fixture.releaseElsewhere(other);
             fixture.backend.engine.handOver(
-                    requests.get(0).waiter(),
+                    requests.get(0).waiterNumber(),
                     new AcquireResult.Granted(new Fence(7), Instant.EPOCH, Instant.EPOCH.plus(LONG)));
         };
 
@@ -164,7 +164,7 @@ class DirectHandOverTests {
         fixture.time.advance(WAITER_TTL.minusMillis(500));
 
         fixture.backend.engine.handOver(
-                requests.get(0).waiter(),
+                requests.get(0).waiterNumber(),
                 new AcquireResult.Granted(new Fence(2), Instant.EPOCH, Instant.EPOCH.plus(WAITER_TTL)));
 
         eventually().until(waiter::isDone);
@@ -180,13 +180,13 @@ class DirectHandOverTests {
         List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
         fixture.backend.onAcquire = requests::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
-        fixture.backend.engine.wake(requests.get(0).waiter());
+        fixture.backend.engine.wake(requests.get(0).waiterNumber());
         eventually().until(() -> requests.size() == 2);
         fixture.settle();
         Instant now = Instant.EPOCH;
 
         fixture.backend.engine.handOver(
-                requests.get(0).waiter(), new AcquireResult.Granted(new Fence(7), now, now.plus(WAITER_TTL)));
+                requests.get(0).waiterNumber(), new AcquireResult.Granted(new Fence(7), now, now.plus(WAITER_TTL)));
 
         fixture.settle();
         assertThat(waiter).isNotDone();

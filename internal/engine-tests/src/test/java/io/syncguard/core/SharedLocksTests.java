@@ -217,8 +217,8 @@ class SharedLocksTests {
         assertThat(holders).extracting(LockInfo::owner).containsExactly("test", "elsewhere", "test");
         assertThat(holders)
                 .extracting(LockInfo::lockIdHash)
-                .startsWith(Hashes.shown(first.lockId()))
-                .endsWith(Hashes.shown(third.lockId()));
+                .startsWith(Hashes.abbreviated(first.lockId()))
+                .endsWith(Hashes.abbreviated(third.lockId()));
         assertThat(locks.admin().lookup("order:42")).contains(holders.get(0));
         assertThat(locks.owns(third.lockId())).isTrue();
     }

@@ -57,7 +57,7 @@ public class WaiterInterleavingTests {
         }
 
         long request() {
-            return waiter.nextRequest().waiter();
+            return waiter.nextRequest().waiterNumber();
         }
 
         AcquireResult.Granted sleep() throws InterruptedException {

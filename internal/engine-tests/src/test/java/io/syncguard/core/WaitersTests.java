@@ -334,7 +334,7 @@ class WaitersTests {
                 .cause()
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining(key)
-                .hasMessageContaining("as the test wants it")
+                .hasMessageContaining("The test fails this request")
                 .satisfies(ex -> assertThat(((LockException) ex).code()).isEqualTo(LockErrorCode.AUTH_FAILED));
     }
 

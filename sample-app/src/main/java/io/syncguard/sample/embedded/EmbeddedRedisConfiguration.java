@@ -15,7 +15,8 @@ import org.springframework.context.annotation.Profile;
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("redis")
-// There is no "on missing property": no URL has this value, so what matches is the missing property alone.
+// Matches only if the property is missing, because no URL has this value. Spring Boot has no condition for a missing
+// property.
 @ConditionalOnProperty(name = "spring.data.redis.url", havingValue = "embedded", matchIfMissing = true)
 class EmbeddedRedisConfiguration {
 

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets requests of many threads share statements. Threads share it.
+ * Lets requests of many threads share statements. Thread-safe.
  *
  * <ul>
  *   <li>While few statements are under way, a request is sent alone, at once and on its caller's thread.

@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 
 /**
- * Replaces the store of the locks with one in memory, in a {@code @SpringBootTest} or in a slice: no PostgreSQL and no
- * Redis is needed for locks.
+ * Replaces the store of the locks with one in memory, in a {@code @SpringBootTest} or in a slice, so that locks need
+ * neither PostgreSQL nor Redis.
  *
  * <p>Within the JVM, the locks are real: callers exclude each other and wait in one queue, leases have fences and are
  * extended, members elect a leader. Each application context has a store of its own. After each test method the store
@@ -34,8 +34,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 public @interface AutoConfigureTestLocks {
 
     /**
-     * Whether there are locks in this test, whatever {@code syncguard.enabled} says elsewhere. Without them, annotated
-     * methods and {@code LockTemplate} run their bodies without a lock.
+     * Whether this test has locks. Overrides {@code syncguard.enabled}. Without locks, annotated methods and
+     * {@code LockTemplate} run their bodies without a lock.
      */
     boolean enabled() default true;
 }

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.config.InstantiationAwareBeanPostProces
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 
 /**
- * Puts locks in memory in place of those in PostgreSQL where a slice has another database, such as the embedded one of
- * {@code @JdbcTest}. Only the {@code DataSource} itself says which one it is.
+ * Replaces locks in PostgreSQL by locks in memory if a slice has another database, such as the embedded one of
+ * {@code @JdbcTest}. Only a connection of the {@code DataSource} tells which database it is.
  */
 final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProcessor {
 
@@ -48,12 +48,15 @@ final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProc
         try (Connection connection = dataSource.getConnection()) {
             return connection.getMetaData().getDatabaseProductName();
         } catch (SQLException | RuntimeException ex) {
-            log.debug("The DataSource could not be asked for its product", ex);
+            log.debug("The product of the DataSource could not be read", ex);
             return "no database";
         }
     }
 
-    /** Not to be injected: it is the bean that the other database has in the place of PostgreSQL. */
+    /**
+     * Its own bean definition is not a candidate for injection, because the backend is injected as the bean that it
+     * replaces.
+     */
     private Object backendInMemory() {
         BeanDefinitionRegistry registry = (BeanDefinitionRegistry) beans;
         TestLocksRegistrar.register(registry);

@@ -17,8 +17,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /**
- * Locks in a slice of an application: in the store that they have in the application, if the slice has it, else in
- * memory. Slices such as {@code @WebMvcTest} and {@code @JdbcTest} import it by themselves.
+ * Configures locks in a slice of an application. They are in the store of the application if the slice has that store,
+ * else in memory. Slices such as {@code @WebMvcTest} and {@code @JdbcTest} import this class themselves.
  */
 @AutoConfiguration(
         after = {TestLocksAutoConfiguration.class, PostgresLockAutoConfiguration.class, RedisLockAutoConfiguration.class

@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /**
- * The in-memory backend in place of those that the application or its auto-configuration would have, and the control of
- * its store. {@link AutoConfigureTestLocks} imports it.
+ * Replaces the backends of the application or its auto-configuration by the in-memory backend, and provides the control
+ * of its store. {@link AutoConfigureTestLocks} imports it.
  */
 @AutoConfiguration(before = {PostgresLockAutoConfiguration.class, RedisLockAutoConfiguration.class})
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)

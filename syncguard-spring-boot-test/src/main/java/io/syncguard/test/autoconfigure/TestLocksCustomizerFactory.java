@@ -11,8 +11,8 @@ import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
 /**
- * Sets {@code syncguard.enabled} as {@link AutoConfigureTestLocks} says. Not by {@code @PropertyMapping}, which has
- * another package in each generation of Spring Boot and would be ignored silently in one of them.
+ * Sets {@code syncguard.enabled} to the value in {@link AutoConfigureTestLocks}. {@code @PropertyMapping} cannot do
+ * this, because its package differs between the generations of Spring Boot, and one of them would ignore it silently.
  */
 final class TestLocksCustomizerFactory implements ContextCustomizerFactory {
 

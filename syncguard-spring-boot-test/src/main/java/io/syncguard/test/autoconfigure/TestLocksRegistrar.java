@@ -17,8 +17,8 @@ import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Registers an in-memory backend, and the control of its store, for each backend of the application: for each
- * {@link LockBackend} bean that it defines itself, else for each that {@code syncguard.backend} names. The bean of a
- * backend keeps its name, so that everything that names it finds it.
+ * {@link LockBackend} bean that it defines itself, else for each backend that {@code syncguard.backend} names. The bean
+ * of a backend keeps its name, so that references to the name still work.
  */
 final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
@@ -48,7 +48,7 @@ final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
         }
     }
 
-    /** The only backend, and its control. */
+    /** Registers the only backend, and its control. */
     static void register(BeanDefinitionRegistry registry) {
         register(CONTROL, BACKEND, new RootBeanDefinition(), registry);
     }

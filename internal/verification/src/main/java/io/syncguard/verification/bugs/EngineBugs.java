@@ -31,7 +31,7 @@ final class EngineBugs {
                     return earlier;
                 }
                 AcquireResult result = super.acquire(request);
-                if (request.waiter() == null || !(result instanceof AcquireResult.Granted)) {
+                if (request.waiterNumber() == null || !(result instanceof AcquireResult.Granted)) {
                     return result;
                 }
                 granted.put(request.lockId(), result);

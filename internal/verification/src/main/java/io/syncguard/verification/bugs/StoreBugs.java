@@ -108,7 +108,7 @@ final class StoreBugs {
                         request.owner(),
                         request.handOver(),
                         false,
-                        request.waiter()));
+                        request.waiterNumber()));
             }
         };
     }

@@ -22,7 +22,7 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Rounds of one process: lock a key, write one effect in a transaction, commit, release. Threads may share it.
+ * Rounds of one process: lock a key, write one effect in a transaction, commit, release. Thread-safe.
  *
  * <p>An effect has the fence of its lock and the version of the key, which the same transaction increases. So the
  * versions are in the order of the commits.

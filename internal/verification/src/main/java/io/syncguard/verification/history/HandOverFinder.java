@@ -59,7 +59,7 @@ final class HandOverFinder {
             return null;
         }
         long waiterTtl = processes.waiterTtlOf(acquire.source().process());
-        if (!mayBeHanded(acquire, waiterTtl)) {
+        if (!acquire.lease().mayBeHanded(waiterTtl)) {
             return null;
         }
         long at = seenBefore(next);
@@ -81,7 +81,7 @@ final class HandOverFinder {
                 sentAt,
                 end,
                 outcome,
-                lease,
+                lease.as(acquire.lease()),
                 acquire.source().number());
     }
 
@@ -115,10 +115,6 @@ final class HandOverFinder {
     private Stream<HistoryEvent> during(HistoryEvent acquire, HistoryEvent next) {
         return others.stream()
                 .filter(event -> event.end() >= acquire.start() && (next == null || event.start() <= next.end()));
-    }
-
-    private static boolean mayBeHanded(HistoryEvent acquire, long waiterTtl) {
-        return !acquire.lease().shared() && acquire.lease().ttl() >= waiterTtl;
     }
 
     /**

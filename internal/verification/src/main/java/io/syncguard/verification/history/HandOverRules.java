@@ -73,8 +73,7 @@ final class HandOverRules {
 
     private void toWhoMayBeHanded(LeaseHistory lease) {
         HistoryEvent entry = queuedBy(lease);
-        if (entry.lease().shared()
-                || entry.lease().ttl() < processes.waiterTtlOf(entry.source().process())) {
+        if (!entry.lease().mayBeHanded(processes.waiterTtlOf(entry.source().process()))) {
             report("a key was handed over to a waiter that does not accept it", entry, lease.acquire());
         }
     }
@@ -130,7 +129,8 @@ final class HandOverRules {
      */
     private void byRelease(LeaseHistory handed) {
         List<LeaseHistory> grants = history.grants();
-        List<HistoryEvent> releases = new ArrayList<>();
+        List<HistoryEvent> late = new ArrayList<>();
+        long lapse = latestLapse(handed);
         LeaseHistory before = handed;
         int i = grants.indexOf(handed);
         while (before.fence() > FIRST_FENCE && (before == handed || before.isShared())) {
@@ -140,15 +140,19 @@ final class HandOverRules {
                 return;
             }
             before = grants.get(i);
-            before.all(Kind.RELEASE)
+            List<HistoryEvent> releases = before.all(Kind.RELEASE)
                     .filter(release -> release.mayHaveHappened()
                             && release.start() <= handed.acquire().end())
-                    .forEach(releases::add);
+                    .toList();
+            if (releases.stream().anyMatch(release -> release.start() <= lapse)) {
+                return;
+            }
+            late.addAll(releases);
         }
-        if (releases.isEmpty()) {
+        if (late.isEmpty()) {
             report("a key was handed over without a release", before.acquire(), handed.acquire());
-        } else if (releases.stream().allMatch(release -> release.start() > latestLapse(handed))) {
-            report("a key was handed over to a lapsed queue entry", releases.get(0), handed.acquire());
+        } else {
+            report("a key was handed over to a lapsed queue entry", late.get(0), handed.acquire());
         }
     }
 

@@ -19,8 +19,8 @@ import java.util.TreeMap;
  *   <li>{@link LeaseRules} check each lease, and the first conflicting grant after it, {@link FenceRules} the fences.
  *   <li>{@link QueueRules} check the order of the grants, {@link RefusalRules} refusals and waits,
  *   {@link HandOverRules} hand-overs, {@link InterruptRules} the effects of interrupts.
- *   <li>This class checks the remaining rules of the key: grants after earlier leases, pins, the clock,
- *   effects.
+ *   <li>{@link RoomRules} check that a grant had waited for earlier leases.
+ *   <li>This class checks the remaining rules of the key: pins, the clock, effects.
  * </ol>
  *
  * <p>Where an outcome is unknown, every rule assumes what is best for the library: each reported violation is certain.
@@ -61,7 +61,7 @@ public final class HistoryChecker {
         });
         findByKey(rules);
         new FenceRules(history, violations::add).check(events);
-        grantsWait();
+        new RoomRules(grants, violations::add).check();
         new HandOverRules(history, processes, violations::add).check(events);
         new QueueRules(processes, violations::add).check(history.requests());
         new RefusalRules(history.leases(), history.requests(), events, violations::add).check(history.requests());
@@ -113,39 +113,6 @@ public final class HistoryChecker {
                 .filter(event -> byAnswer.lowerEntry(event.start()) != null)
                 .forEach(event ->
                         rules.notMissed(byAnswer.lowerEntry(event.start()).getValue(), event));
-    }
-
-    /**
-     * Each grant waits for the last exclusive lease before it; an exclusive one also for all shared leases since then.
-     */
-    private void grantsWait() {
-        List<LeaseHistory> before = new ArrayList<>();
-        for (LeaseHistory next : grants) {
-            before.stream().filter(next::conflictsWith).forEach(lease -> grantWaits(lease, next.acquire()));
-            if (!next.isShared()) {
-                before.clear();
-            }
-            before.add(next);
-        }
-    }
-
-    private void grantWaits(LeaseHistory lease, HistoryEvent next) {
-        boolean mayBeOver = lease.all(Kind.RELEASE).anyMatch(end -> endsBefore(end, next))
-                || lease.all(Kind.ENDED).anyMatch(end -> endsBefore(end, next));
-        long missing = lease.onServer().earliestEnd(next)
-                + LeaseHistory.TOLERANCE_MILLIS
-                - next.lease().acquiredAt();
-        if (!mayBeOver && missing > 0) {
-            report(
-                    Rule.ONE_LIVE_GRANT,
-                    "a key was granted " + missing + " ms before the lease before it had lapsed",
-                    lease.acquire(),
-                    next);
-        }
-    }
-
-    private static boolean endsBefore(HistoryEvent end, HistoryEvent grant) {
-        return end.mayHaveHappened() && end.start() <= grant.end();
     }
 
     private void pinnedLeasesStay() {

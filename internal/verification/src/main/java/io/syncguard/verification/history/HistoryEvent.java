@@ -30,6 +30,8 @@ public record HistoryEvent(
 
     static final long NEVER = Long.MAX_VALUE;
 
+    private static final String SHARED = "shared";
+
     public enum Kind {
         /** A request of the library to the server. */
         ACQUIRE,
@@ -119,10 +121,16 @@ public record HistoryEvent(
      * @param fence the number of the grant
      * @param ttl in milliseconds, as requested
      * @param shared whether the requested mode is shared
+     * @param permits how many shared leases the key may have with this one; 0 for no limit
      */
-    public record Lease(long fence, long ttl, long acquiredAt, long expiresAt, boolean shared) {
+    public record Lease(long fence, long ttl, long acquiredAt, long expiresAt, boolean shared, int permits) {
 
         static final Lease NONE = new Lease(0, 0, 0, 0, false);
+
+        /** Without a limit. */
+        public Lease(long fence, long ttl, long acquiredAt, long expiresAt, boolean shared) {
+            this(fence, ttl, acquiredAt, expiresAt, shared, 0);
+        }
 
         public static Lease ofTtl(long ttl) {
             return new Lease(0, ttl, 0, 0, false);
@@ -138,6 +146,34 @@ public record HistoryEvent(
 
         public Lease shared(boolean shared) {
             return new Lease(fence, ttl, acquiredAt, expiresAt, shared);
+        }
+
+        /** With this number of permits; 0 for no limit. */
+        public Lease permits(int permits) {
+            return new Lease(fence, ttl, acquiredAt, expiresAt, shared, permits);
+        }
+
+        /** In the mode of this request, and with its limit. */
+        public Lease as(Lease asked) {
+            return shared(asked.shared).permits(asked.permits);
+        }
+
+        boolean isLimited() {
+            return permits > 0;
+        }
+
+        /** Whether requests of these two modes exclude each other in the queue: all do but readers without a limit. */
+        boolean waitsFor(Lease other) {
+            return !shared || !other.shared || isLimited() || other.isLimited();
+        }
+
+        /** Whether a waiter with this request accepts a hand-over. */
+        boolean mayBeHanded(long waiterTtl) {
+            return (!shared || isLimited()) && ttl >= waiterTtl;
+        }
+
+        private String mode() {
+            return !shared ? "" : isLimited() ? SHARED + permits : SHARED;
         }
     }
 
@@ -189,7 +225,7 @@ public record HistoryEvent(
                 Long.toString(lease.ttl),
                 Long.toString(lease.acquiredAt),
                 Long.toString(lease.expiresAt),
-                lease.shared ? "shared" : "",
+                lease.mode(),
                 Long.toString(value));
     }
 
@@ -208,8 +244,18 @@ public record HistoryEvent(
                 numbers[6],
                 numbers[7],
                 Outcome.valueOf(fields[8]),
-                new Lease(numbers[9], numbers[10], numbers[11], numbers[12], fields[13].equals("shared")),
+                new Lease(
+                        numbers[9],
+                        numbers[10],
+                        numbers[11],
+                        numbers[12],
+                        fields[13].startsWith(SHARED),
+                        permits(fields[13])),
                 numbers[14]);
+    }
+
+    private static int permits(String mode) {
+        return mode.length() > SHARED.length() ? Integer.parseInt(mode.substring(SHARED.length())) : 0;
     }
 
     /** For people: the writer and the number of the event. */
@@ -224,7 +270,7 @@ public record HistoryEvent(
                 "%s%s %s%s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
                 name(),
                 kind,
-                lease.shared ? "shared " : "",
+                lease.shared ? lease.mode() + " " : "",
                 key,
                 lock,
                 start / 1e9,

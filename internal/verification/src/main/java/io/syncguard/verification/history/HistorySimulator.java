@@ -6,7 +6,7 @@ import io.syncguard.verification.history.HistoryEvent.Outcome;
 import java.util.List;
 
 /**
- * A random simulation of the model in simulated time: a few readers and writers of one key, a server that acts at some
+ * A random simulation of the model in simulated time: a few readers, with and without permits, and writers of one key, a server that acts at some
  * time between request and answer, and answers that get lost. Its history obeys the contract, unless it simulates a
  * bug.
  */
@@ -24,6 +24,11 @@ final class HistorySimulator {
         TRIES_PASS_WHO_WAITS,
         RELEASE_OF_A_READER_FREES_ALL,
         READERS_STOP_READERS,
+        ONE_PERMIT_TOO_MANY,
+        LARGER_NUMBERS_PASS_SMALLER_ONES,
+        READERS_PASS_WHO_WAITS_FOR_PERMITS,
+        LAST_PERMIT_IS_NOT_GIVEN,
+        PERMITS_IGNORE_WRITERS,
         THE_LAST_QUEUES_FIRST,
         THE_LAST_IS_HANDED_THE_KEY,
         FIRST_LEASES_COUNT_FROM_THE_MESSAGE

@@ -72,10 +72,14 @@ public final class LeaseHistory {
 
     /**
      * When the first request was sent that may have been granted. A reader that asks again after a request without an
-     * answer gets its lease back, with the fence of that grant and a new start; other readers may have come between.
+     * answer, or after a hand-over that it missed, gets its lease back, with the fence of that grant and a new start;
+     * other readers may have come between.
      */
     long firstRequestedAt() {
-        return Stream.concat(Stream.of(acquire), isShared() ? all(Kind.ACQUIRE, Outcome.UNKNOWN) : Stream.empty())
+        Stream<HistoryEvent> earlier = all(Kind.ACQUIRE)
+                .filter(asked -> asked.outcome() == Outcome.UNKNOWN
+                        || asked.outcome() == Outcome.QUEUED && asked.lease().isLimited());
+        return Stream.concat(Stream.of(acquire), isShared() ? earlier : Stream.empty())
                 .mapToLong(HistoryEvent::start)
                 .min()
                 .orElseThrow();
@@ -91,6 +95,11 @@ public final class LeaseHistory {
 
     boolean isShared() {
         return acquire.lease().shared();
+    }
+
+    /** How many shared leases the key may have with it; 0 for no limit. */
+    int permits() {
+        return acquire.lease().permits();
     }
 
     /** Two shared grants do not conflict. */

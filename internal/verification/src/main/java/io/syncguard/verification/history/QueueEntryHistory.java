@@ -56,8 +56,13 @@ final class QueueEntryHistory {
         return acquires.get(0).lease().shared();
     }
 
+    int permits() {
+        return acquires.get(0).lease().permits();
+    }
+
+    /** Whether the one behind waits for the one in front. */
     boolean conflictsWith(QueueEntryHistory other) {
-        return !isShared() || !other.isShared();
+        return acquires.get(0).lease().waitsFor(other.acquires.get(0).lease());
     }
 
     /** When the first request that may have made the entry was sent: the earliest possible arrival. */

@@ -22,6 +22,9 @@ final class RefusalRules {
 
     private final Obstacles ofWriters = new Obstacles();
 
+    /** What may use up permits. */
+    private final Stretches shared = new Stretches();
+
     private final Collection<LeaseHistory> leases;
     private final Consumer<Violation> found;
 
@@ -46,18 +49,21 @@ final class RefusalRules {
             }
         }
         for (QueueEntryHistory request : requests) {
-            if (!request.isShared()) {
+            if (!request.isShared() || request.permits() > 0) {
                 ofReaders.waiters.add(request.lock(), request.sentAt(), request.latestEnd());
             }
             ofWriters.waiters.add(request.lock(), request.sentAt(), request.latestEnd());
         }
         ofReaders.close();
         ofWriters.close();
+        shared.close();
     }
 
     private void addLease(boolean shared, String lock, long from, long to) {
         if (!shared) {
             ofReaders.leases.add(lock, from, to);
+        } else {
+            this.shared.add(lock, from, to);
         }
         ofWriters.leases.add(lock, from, to);
     }
@@ -73,7 +79,9 @@ final class RefusalRules {
 
     private void justified(QueueEntryHistory request, HistoryEvent refusal) {
         long arrival = latestArrival(request, refusal);
-        if (!request.isShared() && !ofWriters.mayStop(refusal, arrival)) {
+        if (request.permits() > 0) {
+            hasNoRoom(request.permits(), refusal, arrival);
+        } else if (!request.isShared() && !ofWriters.mayStop(refusal, arrival)) {
             found.accept(Violation.of(
                     Rule.JUSTIFIED_REFUSAL, "the key was free, without waiters and without a locked row", refusal));
         } else if (request.isShared() && !ofReaders.mayStop(refusal, arrival)) {
@@ -84,6 +92,15 @@ final class RefusalRules {
                             ? "only readers conflicted with a reader"
                             : "the key was free, without waiters and without a locked row",
                     refusal));
+        }
+    }
+
+    private void hasNoRoom(int permits, HistoryEvent refusal, long arrival) {
+        if (!ofReaders.leases.mayStop(refusal, refusal.end())
+                && !ofWriters.waiters.mayStop(refusal, arrival)
+                && !shared.mayUse(permits, refusal)) {
+            found.accept(Violation.of(
+                    Rule.JUSTIFIED_REFUSAL, "one of " + permits + " permits was free, without waiters", refusal));
         }
     }
 
@@ -120,8 +137,7 @@ final class RefusalRules {
         }
 
         boolean mayStop(HistoryEvent refusal, long arrival) {
-            return leases.latestEndOfOthers(refusal.lock(), refusal.end()) >= refusal.start()
-                    || waiters.latestEndOfOthers(refusal.lock(), Math.min(arrival, refusal.end())) >= refusal.start();
+            return leases.mayStop(refusal, refusal.end()) || waiters.mayStop(refusal, arrival);
         }
     }
 
@@ -162,8 +178,26 @@ final class RefusalRules {
             }
         }
 
+        /** Whether a period of another lock began by then and may have lasted until the refusal. */
+        boolean mayStop(HistoryEvent refusal, long arrival) {
+            return latestEndOfOthers(refusal.lock(), Math.min(arrival, refusal.end())) >= refusal.start();
+        }
+
+        /** Whether so many other locks may have had a period at the time of the refusal. */
+        boolean mayUse(int permits, HistoryEvent refusal) {
+            return stretches.stream()
+                            .filter(each -> each.from <= refusal.end()
+                                    && each.to >= refusal.start()
+                                    && !each.lock.equals(refusal.lock()))
+                            .map(Stretch::lock)
+                            .distinct()
+                            .limit(permits)
+                            .count()
+                    >= permits;
+        }
+
         /** The latest end of the periods that began by then and belong to other locks. */
-        long latestEndOfOthers(String lock, long startedBy) {
+        private long latestEndOfOthers(String lock, long startedBy) {
             Map.Entry<Long, LatestEnds> entry = byStart.floorEntry(startedBy);
             if (entry == null) {
                 return Long.MIN_VALUE;

@@ -87,9 +87,10 @@ final class SimulatedCaller {
 
     private void acquire(long start) {
         shared = time.random(100) < 60;
+        int permits = shared && time.randomBoolean() ? 1 + time.random(3) : 0;
         boolean handed = time.random(100) < 40;
         long ttl = handed ? SimulatedServer.WAITER_TTL + time.random(1000) : 20 + time.random(600);
-        new SimulatedWaiter(this, Lease.ofTtl(ttl).shared(shared), time, server, wakeUps)
+        new SimulatedWaiter(this, Lease.ofTtl(ttl).shared(shared).permits(permits), time, server, wakeUps)
                 .acquire(handed || time.random(100) < 70, start);
     }
 

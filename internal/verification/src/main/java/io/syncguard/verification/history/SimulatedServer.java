@@ -30,6 +30,14 @@ final class SimulatedServer {
         this.bug = bug;
     }
 
+    /** What a request asks for: 0 permits are no limit. */
+    record Mode(boolean shared, int permits) {
+
+        boolean waitsFor(Mode other) {
+            return !shared || !other.shared || permits > 0 || other.permits > 0;
+        }
+    }
+
     record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
 
         Row acquiredAt(long now, long ttl) {
@@ -42,30 +50,30 @@ final class SimulatedServer {
     }
 
     /** @param acquire the number of the acquire request that made or renewed it last */
-    record Entry(String lock, boolean shared, long ttl, long acquire, long expiresAt) {
+    record Entry(String lock, Mode mode, long ttl, long acquire, long expiresAt) {
 
         boolean mayBeHanded() {
-            return !shared && ttl >= WAITER_TTL;
+            return (!mode.shared || mode.permits > 0) && ttl >= WAITER_TTL;
         }
 
         Entry until(long end) {
-            return new Entry(lock, shared, ttl, acquire, end);
+            return new Entry(lock, mode, ttl, acquire, end);
         }
     }
 
     /** REFUSED also if the caller's queue entry was deleted. */
     Outcome acquire(HistoryEvent asked, boolean waits, long now) {
         String lock = asked.lock();
-        boolean shared = asked.lease().shared();
+        Mode mode = new Mode(asked.lease().shared(), asked.lease().permits());
         long ttl = asked.lease().ttl();
         if (isLive(lock, now)) {
             rows.put(lock, rows.get(lock).acquiredAt(now, ttl));
             return Outcome.OK;
         }
         int own = entry(lock, now);
-        if (isTaken(shared, now) || isBehind(own, shared)) {
+        if (isTaken(mode, now) || isBehind(own, mode)) {
             if (waits) {
-                queue(own, new Entry(lock, shared, ttl, asked.source().number(), now + WAITER_TTL));
+                queue(own, new Entry(lock, mode, ttl, asked.source().number(), now + WAITER_TTL));
                 return Outcome.QUEUED;
             }
             leave(own);
@@ -73,7 +81,7 @@ final class SimulatedServer {
         }
         leave(own);
         rows.keySet().removeIf(other -> !isLive(other, now));
-        grant(lock, shared, ttl, now);
+        grant(lock, mode.shared, ttl, now);
         return Outcome.OK;
     }
 
@@ -121,19 +129,21 @@ final class SimulatedServer {
         return Outcome.OK;
     }
 
-    /** Hands over to the first waiter, if it accepts that and nothing else conflicts; else answers {@code null}. */
-    Entry handOver(long now) {
+    /** Hands over to the first waiters, as long as they accept that and nothing conflicts. */
+    List<Entry> handOver(long now) {
         dropLapsedEntries(now);
-        if (queue.isEmpty() || !rows.isEmpty()) {
-            return null;
+        List<Entry> handed = new ArrayList<>();
+        while (!queue.isEmpty()) {
+            Entry first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
+            boolean isTaken = first.mode.shared ? isTaken(first.mode, now) : !rows.isEmpty();
+            if (isTaken || !first.mayBeHanded()) {
+                break;
+            }
+            queue.remove(first);
+            grant(first.lock, first.mode.shared, WAITER_TTL, now);
+            handed.add(first);
         }
-        Entry first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
-        if (!first.mayBeHanded()) {
-            return null;
-        }
-        queue.remove(first);
-        grant(first.lock, false, WAITER_TTL, now);
-        return first;
+        return handed;
     }
 
     void end(String lock) {
@@ -143,7 +153,7 @@ final class SimulatedServer {
     /** The lock ids of the waiters that can be granted the key. */
     List<String> grantable(long now) {
         return queue.stream()
-                .filter(entry -> !isTaken(entry.shared, now) && !isBehind(queue.indexOf(entry), entry.shared))
+                .filter(entry -> !isTaken(entry.mode, now) && !isBehind(queue.indexOf(entry), entry.mode))
                 .map(Entry::lock)
                 .toList();
     }
@@ -161,23 +171,36 @@ final class SimulatedServer {
         return counter;
     }
 
-    private boolean isTaken(boolean shared, long now) {
+    private boolean isTaken(Mode mode, long now) {
         return live(now).stream()
-                .map(rows::get)
-                .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || shared || !row.shared)
-                .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !shared || row.shared)
-                .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !shared || !row.shared);
+                        .map(rows::get)
+                        .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || mode.shared || !row.shared)
+                        .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !mode.shared || row.shared)
+                        .filter(row -> bug != Bug.PERMITS_IGNORE_WRITERS || mode.permits == 0 || row.shared)
+                        .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !mode.shared || !row.shared)
+                || mode.permits > 0 && live(now).size() >= mode.permits + change();
+    }
+
+    /** Of the number of permits. */
+    private int change() {
+        return bug == Bug.ONE_PERMIT_TOO_MANY ? 1 : bug == Bug.LAST_PERMIT_IS_NOT_GIVEN ? -1 : 0;
     }
 
     /** Whether a conflicting waiter is in front. */
-    private boolean isBehind(int own, boolean shared) {
+    private boolean isBehind(int own, Mode mode) {
         if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
             return false;
         }
         return queue.subList(0, own < 0 ? queue.size() : own).stream()
-                .filter(entry -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
-                .filter(entry -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || entry.shared)
-                .anyMatch(entry -> !shared || !entry.shared);
+                .map(Entry::mode)
+                .filter(front -> bug != Bug.READERS_PASS_WAITING_WRITERS || !mode.shared)
+                .filter(front -> bug != Bug.WRITERS_PASS_EACH_OTHER || mode.shared || front.shared)
+                .filter(front -> bug != Bug.LARGER_NUMBERS_PASS_SMALLER_ONES || mode.permits <= front.permits)
+                .filter(front -> bug != Bug.READERS_PASS_WHO_WAITS_FOR_PERMITS
+                        || !mode.shared
+                        || mode.permits > 0
+                        || front.permits == 0)
+                .anyMatch(mode::waitsFor);
     }
 
     /** Its position among the live queue entries; negative without one. */

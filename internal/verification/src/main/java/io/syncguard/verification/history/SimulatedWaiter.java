@@ -11,8 +11,7 @@ final class SimulatedWaiter {
 
     private final SimulatedCaller caller;
     private final String lock;
-    private final boolean shared;
-    private final long ttl;
+    private final Lease wanted;
     private final SimulatedTime time;
     private final SimulatedServer server;
     private final SimulatedWakeUps wakeUps;
@@ -34,8 +33,7 @@ final class SimulatedWaiter {
             SimulatedWakeUps wakeUps) {
         this.caller = caller;
         this.lock = wakeUps.newLock();
-        this.shared = wanted.shared();
-        this.ttl = wanted.ttl();
+        this.wanted = wanted;
         this.time = time;
         this.server = server;
         this.wakeUps = wakeUps;
@@ -43,8 +41,8 @@ final class SimulatedWaiter {
     }
 
     void acquire(boolean waits, long start) {
-        HistoryEvent asked = time.event(caller.process(), Kind.ACQUIRE, lock, start)
-                .with(Lease.ofTtl(ttl).shared(shared));
+        HistoryEvent asked =
+                time.event(caller.process(), Kind.ACQUIRE, lock, start).with(wanted);
         lastAcquire = asked.source().number();
         long travels = time.random(5);
         if (time.random(100) < (waits ? 1 : 5)) {
@@ -66,8 +64,9 @@ final class SimulatedWaiter {
         HistoryEvent answered = asked.answered(end * MILLI, outcome);
         if (outcome == Outcome.OK) {
             SimulatedServer.Row row = server.row(lock);
-            caller.hold(lock, shared, row.fence(), start + ttl);
-            time.record(answered.with(new Lease(row.fence(), ttl, row.acquiredAt(), row.expiresAt(), shared)));
+            caller.hold(lock, wanted.shared(), row.fence(), start + wanted.ttl());
+            time.record(answered.with(
+                    new Lease(row.fence(), wanted.ttl(), row.acquiredAt(), row.expiresAt(), false).as(wanted)));
             caller.again(end);
             return;
         }
@@ -138,7 +137,7 @@ final class SimulatedWaiter {
         long deadline = (late ? time.now() : confirmedAt) + SimulatedServer.WAITER_TTL;
         if (time.now() < deadline) {
             sleeper = null;
-            caller.hold(lock, false, row.fence(), deadline);
+            caller.hold(lock, wanted.shared(), row.fence(), deadline);
             caller.observe(time.now());
             caller.again(time.now());
         } else {

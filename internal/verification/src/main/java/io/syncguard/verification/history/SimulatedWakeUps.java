@@ -48,10 +48,12 @@ final class SimulatedWakeUps {
         }
     }
 
-    /** The message may get lost. */
+    /** Each message may get lost. */
     void handOver() {
-        SimulatedServer.Entry entry = server.handOver(time.now());
-        if (entry != null && time.random(100) < 95) {
+        for (SimulatedServer.Entry entry : server.handOver(time.now())) {
+            if (time.random(100) >= 95) {
+                continue;
+            }
             SimulatedServer.Row row = server.row(entry.lock());
             boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_MESSAGE;
             time.later(

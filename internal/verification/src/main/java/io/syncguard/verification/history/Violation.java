@@ -15,6 +15,8 @@ public record Violation(Rule rule, String message) {
         FENCES,
         /** No grant until each conflicting lease has been over for more than a second by the server's clock. */
         ONE_LIVE_GRANT,
+        /** At most as many shared leases at once as a request with permits says, when it is granted. */
+        PERMITS,
         /** Released once, and gone from then on. */
         RELEASED_ONCE,
         /** Neither released nor extended after its end. */

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The calls of one process, in a file that survives the end of the process. Threads may share it. */
+/** The calls of one process, in a file that survives the end of the process. Thread-safe. */
 final class CallLog implements AutoCloseable {
 
     private static final int COLUMNS = 11;

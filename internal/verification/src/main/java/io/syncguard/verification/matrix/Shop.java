@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -56,6 +57,7 @@ public final class Shop {
 
     private static final long MILLI = 1_000_000;
     private static final int SPINNERS = 8;
+    private static final int STARTS = 10;
 
     /** Threads end soon after the application, which does not wait for them. */
     private static final long PATIENCE_NANOS = 5_000_000_000L;
@@ -93,7 +95,29 @@ public final class Shop {
         Recording recording = new Recording(arguments[0], Path.of(arguments[1]));
         CallLog log = new CallLog(arguments[0], Path.of(arguments[2]));
         Random random = new Random(Long.parseLong(arguments[3]));
-        ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
+        ConfigurableApplicationContext application = start(arguments, recording);
+        Shop shop = new Shop(application, recording, log, random);
+        System.out.println(WorkerProcess.READY + System.nanoTime());
+        shop.clients.forEach(Thread::start);
+        shop.obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII)), random);
+        System.exit(0);
+    }
+
+    /** Several processes start at once, so the first connections may take longer than the network timeout. */
+    private static ConfigurableApplicationContext start(String[] arguments, Recording recording) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return startOnce(arguments, recording);
+            } catch (BeansException ex) {
+                if (tries == STARTS) {
+                    throw ex;
+                }
+            }
+        }
+    }
+
+    private static ConfigurableApplicationContext startOnce(String[] arguments, Recording recording) {
+        return new SpringApplicationBuilder(Application.class)
                 .properties(
                         "spring.main.web-application-type=none",
                         "spring.main.banner-mode=off",
@@ -118,11 +142,6 @@ public final class Shop {
                     context.getBeanFactory().registerSingleton("grants", ShopClient.grants());
                 })
                 .run();
-        Shop shop = new Shop(application, recording, log, random);
-        System.out.println(WorkerProcess.READY + System.nanoTime());
-        shop.clients.forEach(Thread::start);
-        shop.obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII)), random);
-        System.exit(0);
     }
 
     /** The library does not see behind the recorded backend what pins leases: without this, no commit is guarded. */

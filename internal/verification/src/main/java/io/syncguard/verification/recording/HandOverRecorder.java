@@ -46,7 +46,8 @@ final class HandOverRecorder {
 
     /** The hand-overs in the answer to a release. The engine receives them afterwards. */
     void record(List<HandOver> handOvers, Duration firstLease) {
-        handOvers.forEach(handOver -> recorder.write(handedOver(handOver.waiter(), handOver.grant(), firstLease)));
+        handOvers.forEach(
+                handOver -> recorder.write(handedOver(handOver.waiterNumber(), handOver.grant(), firstLease)));
     }
 
     /** A listener that records each hand-over before the engine receives it. */
@@ -76,13 +77,14 @@ final class HandOverRecorder {
         HistoryEvent message = asked == null
                 ? recorder.begin(Kind.HANDED_OVER, client, "", "of an unknown waiter")
                 : recorder.begin(Kind.HANDED_OVER, client, asked.event.key(), asked.event.lock());
+        Lease lease = new Lease(
+                grant.fence().value(),
+                firstLease.toMillis(),
+                grant.acquiredAt().toEpochMilli(),
+                grant.expiresAt().toEpochMilli(),
+                false);
         return message.answered(message.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
-                .with(new Lease(
-                        grant.fence().value(),
-                        firstLease.toMillis(),
-                        grant.acquiredAt().toEpochMilli(),
-                        grant.expiresAt().toEpochMilli(),
-                        false))
+                .with(asked == null ? lease : lease.as(asked.event.lease()))
                 .with(asked == null ? 0 : asked.event.source().number());
     }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Appends the events of one process to its file. A written event survives {@code kill -9} of this process, because the
- * system has it. Threads may share it.
+ * system has it. Thread-safe.
  *
  * <p>It uses no channel, because an interrupted thread would close it.
  */
@@ -65,7 +65,7 @@ public final class HistoryRecorder implements AutoCloseable {
     }
 
     public static String hash(String lockId) {
-        return Hashes.shown(lockId);
+        return Hashes.abbreviated(lockId);
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * The latest lock ids that a process saw, its own and those of other processes, with their keys. Threads may share it.
+ * The latest lock ids that a process saw, its own and those of other processes, with their keys. Thread-safe.
  */
 public final class KnownLockIds {
 

@@ -86,15 +86,17 @@ public final class RecordedBackend implements BeanPostProcessor {
     private HistoryEvent asked(AcquireRequest acquire) {
         known.add(acquire.key(), acquire.lockId());
         HistoryEvent asked = begin(Kind.ACQUIRE, acquire.lockId())
-                .with(Lease.ofTtl(acquire.ttl().toMillis()).shared(acquire.mode() == LockMode.SHARED));
+                .with(Lease.ofTtl(acquire.ttl().toMillis())
+                        .shared(acquire.mode() == LockMode.SHARED)
+                        .permits(acquire.permits()));
         recorder.write(asked);
         return asked;
     }
 
     private Object acquire(LockBackend backend, Method method, AcquireRequest acquire) throws Throwable {
         HistoryEvent asked = asked(acquire);
-        if (acquire.waiter() != null) {
-            handOvers.remember(acquire.waiter(), asked, acquire.handOver());
+        if (acquire.waiterNumber() != null) {
+            handOvers.remember(acquire.waiterNumber(), asked, acquire.handOver());
         }
         try {
             AcquireResult attempt = (AcquireResult) call(backend, method, acquire);
@@ -115,7 +117,8 @@ public final class RecordedBackend implements BeanPostProcessor {
                             asked.lease().ttl(),
                             grant.acquiredAt().toEpochMilli(),
                             grant.expiresAt().toEpochMilli(),
-                            asked.lease().shared()));
+                            asked.lease().shared(),
+                            asked.lease().permits()));
         }
         return attempt instanceof AcquireResult.Queued queued
                 ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())

@@ -20,7 +20,7 @@ public final class RedisStressStore implements StressStore {
 
     public static final List<String> ONE_SHARD = List.of(RedisSettings.KEY_PREFIX);
 
-    /** The prefixes of four shards, as docs/redis.md says where they are: the CRC-32 of a key determines which. */
+    /** The prefixes of four shards, as docs/internals/redis.md says where they are: the CRC-32 of a key determines which. */
     public static final List<String> FOUR_SHARDS =
             List.of("{syncguard#33}:", "{syncguard#32}:", "{syncguard#31}:", "{syncguard#30}:");
 

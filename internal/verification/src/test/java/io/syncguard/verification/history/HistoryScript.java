@@ -26,6 +26,7 @@ final class HistoryScript {
     private String client = "client";
     private long took = 1;
     private boolean shared;
+    private int permits;
 
     static HistoryScript script() {
         return new HistoryScript();
@@ -80,23 +81,32 @@ final class HistoryScript {
     /** The following acquire requests are shared. */
     HistoryScript reading() {
         this.shared = true;
+        this.permits = 0;
+        return this;
+    }
+
+    /** The following acquire requests are shared, with so many permits. */
+    HistoryScript permits(int permits) {
+        this.shared = true;
+        this.permits = permits;
         return this;
     }
 
     /** The following acquire requests are exclusive, which is the default. */
     HistoryScript writing() {
         this.shared = false;
+        this.permits = 0;
         return this;
     }
 
     HistoryScript grant(String lock, long fence, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
-                .with(new Lease(fence, ttl, SERVER_AHEAD + at, SERVER_AHEAD + at + ttl, shared)));
+                .with(new Lease(fence, ttl, SERVER_AHEAD + at, SERVER_AHEAD + at + ttl, shared, permits)));
     }
 
     HistoryScript acquire(String lock, long at, long ttl, Outcome outcome) {
         return add(called(Kind.ACQUIRE, lock, at, outcome)
-                .with(Lease.ofTtl(ttl).shared(shared))
+                .with(Lease.ofTtl(ttl).shared(shared).permits(permits))
                 .with(5000));
     }
 
@@ -131,7 +141,7 @@ final class HistoryScript {
     /** The answer to an acquire request is the grant that its queue entry had become, now extended. */
     HistoryScript foundOwn(String lock, long fence, long grantedAt, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
-                .with(new Lease(fence, ttl, SERVER_AHEAD + grantedAt, SERVER_AHEAD + at + ttl, false)));
+                .with(new Lease(fence, ttl, SERVER_AHEAD + grantedAt, SERVER_AHEAD + at + ttl, shared, permits)));
     }
 
     HistoryScript renew(String lock, long at) {
@@ -142,7 +152,7 @@ final class HistoryScript {
     HistoryScript acquireWithoutAnswer(String lock, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.UNKNOWN)
                 .answered(HistoryEvent.NEVER, Outcome.UNKNOWN)
-                .with(Lease.ofTtl(ttl).shared(shared)));
+                .with(Lease.ofTtl(ttl).shared(shared).permits(permits)));
     }
 
     HistoryScript extend(String lock, long at, long ttl, Outcome outcome) {

@@ -59,7 +59,8 @@ class SimulatedHistoriesTests {
                 grant.lease().ttl(),
                 grant.lease().acquiredAt(),
                 grant.lease().expiresAt(),
-                grant.lease().shared());
+                grant.lease().shared(),
+                grant.lease().permits());
 
         events.set(events.indexOf(grant), grant.with(repeated));
 
@@ -98,6 +99,11 @@ class SimulatedHistoriesTests {
                 arguments(Bug.TRIES_PASS_WHO_WAITS, List.of(Rule.NEWCOMERS_YIELD)),
                 arguments(Bug.RELEASE_OF_A_READER_FREES_ALL, List.of(Rule.NOTHING_VANISHES)),
                 arguments(Bug.READERS_STOP_READERS, List.of(Rule.NEIGHBOURS)),
+                arguments(Bug.ONE_PERMIT_TOO_MANY, List.of(Rule.PERMITS)),
+                arguments(Bug.LARGER_NUMBERS_PASS_SMALLER_ONES, List.of(Rule.ORDER_OF_ARRIVAL, Rule.NEWCOMERS_YIELD)),
+                arguments(Bug.READERS_PASS_WHO_WAITS_FOR_PERMITS, List.of(Rule.NEWCOMERS_YIELD)),
+                arguments(Bug.LAST_PERMIT_IS_NOT_GIVEN, List.of(Rule.JUSTIFIED_REFUSAL)),
+                arguments(Bug.PERMITS_IGNORE_WRITERS, List.of(Rule.ONE_LIVE_GRANT)),
                 arguments(Bug.THE_LAST_QUEUES_FIRST, List.of(Rule.ORDER_OF_ARRIVAL)),
                 arguments(Bug.THE_LAST_IS_HANDED_THE_KEY, List.of(Rule.ORDER_OF_ARRIVAL)),
                 arguments(Bug.FIRST_LEASES_COUNT_FROM_THE_MESSAGE, List.of(Rule.DEADLINE)));
