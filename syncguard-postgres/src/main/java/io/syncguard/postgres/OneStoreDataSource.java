@@ -10,9 +10,9 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * New connections of a {@code DataSource} of the application, as long as all lead to one database. A
- * {@code DataSource} without a readable URL may choose the database by the thread: then a key would be granted once in
- * each of them. Thread-safe.
+ * Opens connections of a {@code DataSource} of the application, and fails if they lead to more than one database. A
+ * {@code DataSource} without a readable URL may choose the database by the thread, and each database would then grant
+ * the same key. Thread-safe.
  */
 public final class OneStoreDataSource extends DelegatingDataSource {
 

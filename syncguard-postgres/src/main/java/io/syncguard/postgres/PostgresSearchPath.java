@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * {@code pg_catalog} before them. Objects that somebody creates in other schemas of the role's own search path thus
  * take no part in a statement.
  *
- * <p>A table without a schema in its name is looked for on the role's search path once, by the first session: a table of
- * this name that somebody creates later in front of it is never used. Thread-safe.
+ * <p>The first session looks once for a table without a schema in its name, on the role's search path. A table of the
+ * same name that is created later in an earlier schema of that path is never used. Thread-safe.
  */
 final class PostgresSearchPath {
 

@@ -21,8 +21,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests for which no thread waits: the driver's thread brings the answer, and its timer ends a request without one.
- * Thread-safe.
+ * Sends requests for which no thread waits: the driver's thread delivers the answer, and its timer ends a request
+ * without one. Thread-safe.
  */
 final class RedisAsyncRequests {
 

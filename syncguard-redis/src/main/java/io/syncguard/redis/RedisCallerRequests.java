@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** Sends the acquire requests and releases of callers, under load many in one script. Thread-safe. */
+/** Sends the acquire requests and releases of callers; under load, many in one script. Thread-safe. */
 final class RedisCallerRequests {
 
     /**

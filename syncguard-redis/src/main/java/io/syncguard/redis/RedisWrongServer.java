@@ -12,8 +12,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Closes the connections to a server that says that it is not the master, so that the next ones find the master: behind
- * an address that moves to it, such as that of a proxy, the old ones would stay where they are. Thread-safe.
+ * Closes the connections to a server that reports that it is not the master, so that the next ones find the master.
+ * When the address moves to the master, such as that of a proxy, open connections would stay at the old server.
+ * Thread-safe.
  */
 final class RedisWrongServer {
 

@@ -28,9 +28,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers the last events of this process, and counts what became of its locks. It keeps {@value #CAPACITY} events
- * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Thread-safe, and
- * no thread waits for another.
+ * Remembers the last events of this process, and counts the outcomes of its locks. It keeps {@value #CAPACITY} events
+ * of the kinds that happen to each working lock, as many others, and counts for {@value #MAX_NAMES} names. Thread-safe,
+ * and no thread waits for another.
  */
 public final class EventJournal implements LockListener, LeaderListener {
 

@@ -7,9 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-/**
- * What the health indicators of all generations of Spring Boot ask. Thread-safe.
- */
+/** The health of the locks, for the health indicators of all generations of Spring Boot. Thread-safe. */
 public final class LockHealth {
 
     /** The code of the status if locks work, but are slow or about to be lost. */

@@ -9,8 +9,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The listeners of all engines. Those of the library count from the first lock, for the meters have to be complete;
- * those of the application, which may need locks themselves, when all beans exist. Thread-safe.
+ * The listeners of all engines. Listeners of the library get events from the first lock on, so that the meters are
+ * complete. Listeners of the application, which may need locks themselves, get events when all beans exist.
+ * Thread-safe.
  */
 final class LockListeners implements SmartInitializingSingleton {
 
