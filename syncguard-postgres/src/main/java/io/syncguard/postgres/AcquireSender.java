@@ -18,7 +18,7 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
     private final PostgresConnections connections;
     private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
 
-    /** @param wakeUps where this process is woken at this moment */
+    /** @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none */
     AcquireSender(
             AcquireStatement statement,
             ReleaseStatement release,
@@ -35,12 +35,12 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return request.key();
     }
 
-    private record Group(LockMode mode, long silenceLimit) {}
+    private record Group(LockMode mode, long networkTimeout) {}
 
-    /** A batch is of readers or of writers, and has one limit on the silence of the server. */
+    /** The requests of a batch have the same mode and the same network timeout. */
     @Override
     public Object groupOf(AcquireRequest request) {
-        return new Group(request.mode(), connections.silenceLimit(request.ttl()));
+        return new Group(request.mode(), connections.networkTimeout(request.ttl()));
     }
 
     @Override
@@ -53,15 +53,16 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return statement.batch(connections, requests, wakeUps.get());
     }
 
-    /** Where a release was not sent, its acquire requests wait for another statement. */
+    /** If the release was not sent, the acquire requests that it took along wait for another statement. */
     @Override
     public @Nullable RuntimeException failureAlong(AcquireRequest request, RuntimeException statement) {
         return statement instanceof RequestNotSentException ? null : failureOf(request, statement);
     }
 
     /**
-     * Also queue entries: each would be in front of others until it lapses. But a caller that had an entry before goes on
-     * after an error, and may hold what its lock id is granted: the engine gives that back.
+     * Also removes queue entries, because each would block those behind it until it lapses. Leaves out requests that
+     * were queued before: their callers go on after an error, and may hold a lease with that lock id. The engine gives
+     * it back.
      */
     @Override
     public void unclaimed(Map<AcquireRequest, AcquireResult> answers) {

@@ -18,8 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attempts to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. A batch is one
- * attempt for each of many keys.
+ * Sends attempts to acquire a key: the only attempt of a caller who does not wait, the attempts of a waiter, and the
+ * last one of a waiter. A batch sends many attempts at once.
  */
 final class AcquireStatement {
 
@@ -46,7 +46,7 @@ final class AcquireStatement {
         this.waiterTtl = settings.waiterTtl();
     }
 
-    /** @param wakeUps where this process is woken; {@code null} where its waiters poll */
+    /** @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll */
     AcquireResult run(PostgresConnections connections, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "acquiring lock '" + request.key() + "'",
@@ -60,11 +60,11 @@ final class AcquireStatement {
     }
 
     /**
-     * Many attempts in one round trip. It waits for no serialising row; an error means that the batch had no effect,
-     * unless the answer was lost.
+     * Sends many attempts in one round trip. The statement never waits for a serialising row. An error means that the
+     * batch had no effect, unless the answer was lost.
      *
-     * @param requests all of the same mode and with the same {@linkplain PostgresConnections#silenceLimit limit}; those
-     *     of one key in the order of their arrival
+     * @param requests all with the same mode and the same {@linkplain PostgresConnections#networkTimeout network
+     *     timeout}; those of one key in the order of their arrival
      * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
      */
     List<@Nullable AcquireResult> batch(
@@ -94,9 +94,7 @@ final class AcquireStatement {
                 rows -> readBatch(rows, requests));
     }
 
-    /**
-     * A key is stored as it is, unlike in Redis: it has at most 512 bytes, and an index entry may have 2700.
-     */
+    /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */
     private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
             throws SQLException {
         statement.setString(1, request.key());

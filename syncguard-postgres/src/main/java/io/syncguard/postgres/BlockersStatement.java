@@ -17,7 +17,10 @@ final class BlockersStatement {
 
     private static final int STATEMENT_LENGTH = 200;
 
-    /** A row names the transaction that locks it last. A prepared transaction has no session, and the number 0. */
+    /**
+     * The column xmax names the transaction that locked the row last. A prepared transaction has no session; its pid is
+     * 0.
+     */
     private static final String BLOCKERS = """
             WITH "Rows" AS (
                 SELECT l.xmax AS locker FROM ${syncguard_locks} l WHERE l.key = ?::TEXT

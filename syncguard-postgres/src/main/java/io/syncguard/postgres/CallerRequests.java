@@ -17,25 +17,31 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the acquire requests and releases of callers, under load in batches. */
+/** Sends the acquire requests and releases of callers; under load, in batches. */
 final class CallerRequests implements AutoCloseable {
 
-    /** How many acquire requests one statement has at most, and how many releases. */
+    /** Maximum number of acquire requests in one statement, and of releases. */
     private static final int BATCH_SIZE = 64;
 
-    /** Two threads never wait for each other. With three and more, a shared statement costs less than a third one. */
+    /**
+     * Two threads never wait for each other. From the third on, sharing a statement costs less than sending another
+     * one.
+     */
     private static final int STATEMENTS = 2;
 
     private final AcquireSender acquire;
     private final ReleaseSender release;
 
-    /** For a caller that waits for several answers: in one of them, a hand-over would wait for the others. */
+    /**
+     * Releases several leases of one caller. Sends hand-overs as messages: in an answer, one would wait for the other
+     * answers.
+     */
     private final ReleaseSender releaseWithMessages;
 
     private final @Nullable Batcher<AcquireRequest, AcquireResult> acquireBatches;
     private final @Nullable Batcher<String, ReleaseResult> releaseBatches;
 
-    /** @param wakeUps where this process is woken at this moment */
+    /** @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none */
     CallerRequests(
             PostgresSettings settings,
             PostgresConnections connections,
@@ -53,9 +59,9 @@ final class CallerRequests implements AutoCloseable {
         return acquireBatches == null ? acquire.sendAlone(request, Time.NEVER) : acquireBatches.send(request);
     }
 
-    /** One statement, also where callers share none: it waits for no locked row. */
+    /** Sends one statement, even if batching is off: it waits for no locked row. */
     List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
-        // All of one caller are of the same group, unless their ttls are short and differ.
+        // All requests of one caller are in the same group, unless their ttls are short and differ.
         Object group = acquire.groupOf(requests.get(0));
         List<AcquireRequest> sent = requests.stream()
                 .takeWhile(request -> Objects.equals(acquire.groupOf(request), group))
@@ -65,7 +71,7 @@ final class CallerRequests implements AutoCloseable {
         return results;
     }
 
-    /** One statement, and one for each lease that this one skips. */
+    /** Sends one statement, and another one for each lease that it skips. */
     List<ReleaseResult> releaseTogether(List<String> lockIds) {
         List<@Nullable ReleaseResult> together = sendTogether(releaseWithMessages, lockIds);
         List<ReleaseResult> results = new ArrayList<>();
@@ -76,7 +82,7 @@ final class CallerRequests implements AutoCloseable {
         return results;
     }
 
-    /** Its failure is in doubt for the whole call, of which other leases may have been released before. */
+    /** A failure leaves the whole call in doubt, because other leases of it may have been released before. */
     private ReleaseResult releaseSkipped(String lockId) {
         try {
             return releaseWithMessages.sendAlone(lockId, Time.NEVER);
@@ -85,7 +91,7 @@ final class CallerRequests implements AutoCloseable {
         }
     }
 
-    /** Without an effect that the server has reported as undone. */
+    /** Returns only {@code null}s if the server has reported that it rolled the batch back. */
     private static <Q, A> List<@Nullable A> sendTogether(PostgresBatchSender<Q, A> sender, List<Q> requests) {
         try {
             return sender.sendTogether(requests);

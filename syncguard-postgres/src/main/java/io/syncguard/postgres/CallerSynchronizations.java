@@ -43,7 +43,7 @@ final class CallerSynchronizations {
         }
     }
 
-    /** In the order in which they are called. */
+    /** Registers them in the order in which Spring calls them. */
     private void restore() {
         TransactionSynchronizationManager.clear();
         TransactionSynchronizationManager.initSynchronization();

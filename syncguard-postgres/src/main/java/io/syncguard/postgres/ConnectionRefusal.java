@@ -5,20 +5,20 @@ import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Why no lock operation can succeed on a connection, whatever the server is asked. */
+/** The reason why every lock operation fails on a connection. */
 interface ConnectionRefusal {
 
     /** What is wrong. */
     String problem();
 
-    /** What the user has to do: one of these. */
+    /** What the user can do: each of these solves the problem. */
     List<String> nextSteps();
 
     default LockErrorCode code() {
         return LockErrorCode.INVALID_ARGUMENT;
     }
 
-    /** The refusal that the error or a cause of it reports; null if there is none. */
+    /** Returns the refusal that the error or one of its causes reports; {@code null} if there is none. */
     static @Nullable ConnectionRefusal of(SQLException error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (cause instanceof ConnectionRefusal refusal) {

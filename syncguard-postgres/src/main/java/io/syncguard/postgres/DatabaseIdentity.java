@@ -6,12 +6,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Distinguishes the databases of all servers. URLs prove nothing: two of them may lead to one database, through a
- * pooler, and one to two.
+ * Distinguishes the databases of all servers. URLs do not identify a database: two of them may lead to the same one
+ * through a pooler, and one URL may lead to two databases.
  */
 public final class DatabaseIdentity {
 
-    /** The start of the server distinguishes it from its standbys and copies, which have the same identifier. */
+    /** The start time distinguishes a server from its standbys and copies, which have the same system identifier. */
     static final String EXPRESSION = "extract(epoch FROM pg_catalog.pg_postmaster_start_time())::NUMERIC"
             + "::pg_catalog.text OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||) d.oid::pg_catalog.text";
 

@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 
-/** Extends leases: many at once, or one that also takes the next fence. */
+/** Extends leases: many at once, or a single one that also takes the next fence. */
 final class ExtendStatement {
 
     private static final String EXTEND = """

@@ -7,12 +7,10 @@ import java.sql.SQLException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tables and functions that are in the database at this moment.
- */
+/** The tables and functions that currently exist in the database. */
 final class InstalledSchema {
 
-    /** The lowest answer of the script's version function that the library works with. */
+    /** The lowest version of the script, as its version function answers, that the library works with. */
     private static final int VERSION = 4;
 
     private static final String IS_COMPLETE = """
@@ -21,7 +19,7 @@ final class InstalledSchema {
                 AND pg_catalog.to_regprocedure(?) IS NOT NULL
             """;
 
-    /** By its exact signature: an overload of a name hides all functions of that name from to_regproc. */
+    /** Finds the function by its exact signature: an overload hides all functions of that name from to_regproc. */
     private static final String BODY = """
             SELECT prosrc FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
@@ -37,7 +35,7 @@ final class InstalledSchema {
         this.tables = tables;
     }
 
-    /** Whether everything is there, in a version that the library works with. */
+    /** Whether all tables and functions exist, in a version that the library works with. */
     boolean isComplete() throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(IS_COMPLETE)) {
             statement.setString(1, tables.locks());
@@ -55,13 +53,13 @@ final class InstalledSchema {
         return version != null && version.matches("\\d+") && Integer.parseInt(version) >= VERSION;
     }
 
-    /** The table of fence counters that the functions use; null if they are not there. */
+    /** The table of fence counters that the functions use; {@code null} if there are no functions. */
     @Nullable
     String fenceCounters() throws SQLException {
         return textOf("_fence_counters()");
     }
 
-    /** The source of the fences that the functions draw; null if they are not there. */
+    /** The source from which the functions draw fences; {@code null} if there are no functions. */
     @Nullable
     String fenceSource() throws SQLException {
         return textOf("_fence_source()");

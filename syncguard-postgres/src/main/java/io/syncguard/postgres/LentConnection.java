@@ -4,7 +4,7 @@ import java.sql.Connection;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.SmartDataSource;
 
-/** The connection of one request, for a {@code JdbcTemplate}, which does not close it: the request does. */
+/** Lends the connection of one request to a {@code JdbcTemplate}. The request closes it, not the template. */
 final class LentConnection extends AbstractDataSource implements SmartDataSource {
 
     private final Connection connection;
@@ -20,7 +20,7 @@ final class LentConnection extends AbstractDataSource implements SmartDataSource
 
     @Override
     public Connection getConnection(String username, String password) {
-        throw new UnsupportedOperationException("The connection is there, with its user");
+        throw new UnsupportedOperationException("The connection has a user already");
     }
 
     @Override

@@ -13,11 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at the leases and queues of many keys. Reads only, and reads no counter. */
+/** Reads the leases and queues of many keys. Takes no row locks and reads no counter. */
 final class ListStatement {
 
     /**
-     * The keys of the page come first: each of the three tables gives as many as fit, in the order of an index. The
+     * First finds the keys of the page: each of the three tables gives as many as fit, in the order of an index. The
      * rows of a key are its leases by fence, then its queue by arrival.
      */
     private static final String LIST = """
@@ -66,7 +66,7 @@ final class ListStatement {
 
     LockPage list(PostgresConnections connections, LockQuery query) {
         String behind = behind(query.prefix());
-        // One more than asked for shows whether there is another page.
+        // One key more than the limit shows whether there is another page.
         List<LockStatus> found = connections.query(
                 "listing locks",
                 behind == null ? list : listByPrefix,
@@ -88,8 +88,8 @@ final class ListStatement {
     }
 
     /**
-     * The smallest text, by its bytes in UTF-8, that is larger than all texts with this prefix: its last character is
-     * the next one. {@code null} if there is none.
+     * Returns the smallest text, by its bytes in UTF-8, that is larger than all texts with this prefix: the prefix with
+     * its last character incremented. {@code null} if there is none.
      */
     static @Nullable String behind(String prefix) {
         int end = prefix.length();
@@ -104,7 +104,7 @@ final class ListStatement {
         return null;
     }
 
-    /** Empty if nobody holds the key or waits for it. */
+    /** Returns an empty list if nobody holds the key or waits for it. */
     List<LockStatus> status(PostgresConnections connections, String key) {
         return connections.query(
                 "looking at the holders and waiters of lock '" + key + "'",

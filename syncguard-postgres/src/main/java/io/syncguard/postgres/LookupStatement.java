@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Looks at the leases of a key or a lock id. Reads only. */
+/** Reads the leases of a key or a lock id. Takes no row locks. */
 final class LookupStatement {
 
     private static final String IS_LOCKED = """
@@ -42,7 +42,7 @@ final class LookupStatement {
         this.lookupById = tables.fill(LOOKUP_BY_ID);
     }
 
-    /** Empty if there is no lease, false if all leases have lapsed. */
+    /** Returns empty if there is no lease, and false if all leases have lapsed. */
     Optional<Boolean> isLocked(PostgresConnections connections, String key) {
         return connections.query(
                 "looking at lock '" + key + "'",

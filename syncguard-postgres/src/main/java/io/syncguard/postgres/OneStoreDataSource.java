@@ -10,13 +10,13 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * New connections of a {@code DataSource} of the application, as long as all lead to one database. A
- * {@code DataSource} without a readable URL may choose the database by the thread: then a key would be granted once in
- * each of them. Thread-safe.
+ * Opens connections of a {@code DataSource} of the application, and fails if they lead to more than one database. A
+ * {@code DataSource} without a readable URL may choose the database by the thread, and each database would then grant
+ * the same key. Thread-safe.
  */
 public final class OneStoreDataSource extends DelegatingDataSource {
 
-    /** It survives a restart and a failover. */
+    /** Identifies the store. The answer stays the same after a restart and a failover. */
     private static final String STORE = """
             SELECT pg_catalog.format('database ''%s'' of server %s', pg_catalog.current_database(), system_identifier)
             FROM pg_catalog.pg_control_system()
@@ -24,10 +24,10 @@ public final class OneStoreDataSource extends DelegatingDataSource {
 
     private final Duration timeout;
 
-    /** Where the first connection leads. */
+    /** The store that the first connection leads to. */
     private final AtomicReference<String> first = new AtomicReference<>();
 
-    /** @param timeout how long the server may be silent, at most */
+    /** @param timeout maximum wait for an answer of the server */
     public OneStoreDataSource(DataSource application, Duration timeout) {
         super(application);
         this.timeout = timeout;
@@ -43,7 +43,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
         return checked(() -> super.getConnection(username, password));
     }
 
-    /** Asked by the pool, perhaps where the application's {@code DataSource} has no context to answer in. */
+    /** The pool calls this, perhaps on a thread where the application's {@code DataSource} lacks its context. */
     @Override
     public int getLoginTimeout() {
         return (int) Math.max(1, timeout.toSeconds());
@@ -58,7 +58,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
         Connection connection = open(opening);
         try {
             int before = connection.getNetworkTimeout();
-            PostgresSessions.limitSilence(connection, timeout);
+            PostgresSessions.setNetworkTimeout(connection, timeout);
             try {
                 check(connection);
             } finally {
@@ -71,7 +71,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
         }
     }
 
-    /** A router complains about the missing context with exceptions of its own. */
+    /** A routing {@code DataSource} reports a missing context with exceptions of its own. */
     private static Connection open(Opening opening) throws SQLException {
         try {
             return opening.open();
@@ -82,7 +82,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
 
     private void check(Connection connection) throws SQLException {
         requireAutoCommit(connection);
-        // Another product is refused later, with its name.
+        // A later check refuses other products, and names them.
         if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
             requireFirstStore(connection);
         }

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** A pool that tells how its connections are used. */
+/** A connection pool that reports how its connections are used. */
 public interface PooledDataSource extends DataSource {
 
     PoolStatus status();
@@ -14,7 +14,7 @@ public interface PooledDataSource extends DataSource {
     /**
      * Lends a connection. An interrupt ends the wait for one.
      *
-     * @param limit how long the caller waits at most; half a second more if the pool has to test a connection
+     * @param limit maximum wait of the caller; half a second longer if the pool has to test a connection
      */
     Connection getConnection(Duration limit) throws SQLException;
 }

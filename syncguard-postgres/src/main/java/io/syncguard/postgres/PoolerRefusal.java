@@ -32,7 +32,7 @@ enum PoolerRefusal implements ConnectionRefusal {
         this.nextSteps = List.of(nextSteps);
     }
 
-    /** The refusal that the error or a cause of it reports; null if there is none. */
+    /** Returns the refusal that the error or one of its causes reports; {@code null} if there is none. */
     static @Nullable PoolerRefusal of(SQLException error) {
         return Arrays.stream(values())
                 .filter(each -> each.isSaidBy(error))

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 interface PostgresBatchSender<Q, A> extends BatchSender<Q, A> {
 
-    /** What the request does, for messages. */
+    /** Describes what the request does, for messages. */
     String doing(Q request);
 
     @Override

@@ -3,12 +3,12 @@ package io.syncguard.postgres;
 /** Which requests of callers share a statement with those of other threads. */
 public enum PostgresBatching {
 
-    /** Those that come while other statements are under way. */
+    /** Requests that arrive while other statements are under way. */
     AUTO,
 
-    /** None. */
+    /** No requests. */
     OFF,
 
-    /** All that can: also a request that comes alone. Slower than {@code AUTO}, for tests. */
+    /** All requests, even a single one, as far as possible. Slower than {@code AUTO}; for tests. */
     ALWAYS
 }

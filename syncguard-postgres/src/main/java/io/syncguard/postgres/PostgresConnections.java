@@ -23,9 +23,7 @@ import org.springframework.jdbc.support.JdbcUtils;
  */
 final class PostgresConnections {
 
-    /**
-     * The shortest limit, in milliseconds. A shorter one would fail requests to a server that is only slow.
-     */
+    /** The shortest timeout, in milliseconds. With a shorter one, requests to a merely slow server would fail. */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
     private final PostgresSessions sessions;
@@ -33,16 +31,16 @@ final class PostgresConnections {
     private final RunningRequests requests;
     private final Time time;
 
-    /** When the time of the requests is over, if that is earlier than two timeouts after each begins. */
+    /** When the requests time out, if that is earlier than two timeouts after the start of each. */
     private final long deadline;
 
     private final boolean interruptible;
 
     /**
      * @param dataSource gives connections in autocommit
-     * @param timeout how long a request waits for a connection, and how long the server may be silent, at most
-     * @param searchPath where the sessions look for names
-     * @param requests ends the requests whose time is over or whose callers were interrupted
+     * @param timeout maximum wait for a connection, and maximum wait for an answer of the server
+     * @param searchPath the search path of the sessions
+     * @param requests ends requests that time out or whose callers are interrupted
      */
     PostgresConnections(
             DataSource dataSource, Duration timeout, PostgresSearchPath searchPath, RunningRequests requests) {
@@ -63,12 +61,12 @@ final class PostgresConnections {
         this.interruptible = interruptible;
     }
 
-    /** The same connections, for requests that end by then. */
+    /** Returns the same connections, for requests that time out at the deadline. */
     PostgresConnections until(long deadline) {
         return new PostgresConnections(sessions, timeout, requests, deadline, interruptible);
     }
 
-    /** The same connections, for requests that go on when their callers are interrupted. */
+    /** Returns the same connections, for requests that go on when their callers are interrupted. */
     PostgresConnections uninterruptible() {
         return new PostgresConnections(sessions, timeout, requests, deadline, false);
     }
@@ -85,49 +83,49 @@ final class PostgresConnections {
         T read(ResultSet rows) throws SQLException;
     }
 
-    /** One round trip, for an operation that concerns no lease. */
+    /** Sends a statement that concerns no lease, in one round trip. */
     <T> T query(String doing, String sql, Binder binder, Reader<T> reader) {
         return query(doing, sql, sql, binder, reader);
     }
 
     /**
-     * As above, for a statement that has another form inside a transaction.
+     * Does the same with a statement that has another form inside a transaction.
      *
-     * @param inTransaction has the same parameters and answers
+     * @param inTransaction the form inside a transaction, with the same parameters and answers
      */
     <T> T query(String doing, String sql, String inTransaction, Binder binder, Reader<T> reader) {
         return query(doing, new Forms(sql, inTransaction), timeout.toMillis(), binder, reader);
     }
 
     /**
-     * One round trip. The server may be silent for less than a third of the ttl, so that a heartbeat has time for
-     * another try.
+     * Sends a statement that concerns a lease, in one round trip. The network timeout is shorter than a third of the
+     * ttl, so that a heartbeat has time for another try.
      */
     <T> T query(String doing, Duration ttl, String sql, Binder binder, Reader<T> reader) {
-        return query(doing, new Forms(sql, sql), silenceLimit(ttl), binder, reader);
+        return query(doing, new Forms(sql, sql), networkTimeout(ttl), binder, reader);
     }
 
-    /** How long the server may be silent, in milliseconds, during a request that concerns a lease with this ttl. */
-    long silenceLimit(Duration ttl) {
+    /** The network timeout, in milliseconds, of a request that concerns a lease with this ttl. */
+    long networkTimeout(Duration ttl) {
         return Math.max(SHORTEST_TIMEOUT_MILLIS, Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1));
     }
 
     private record Forms(String alone, String inTransaction) {}
 
-    private <T> T query(String doing, Forms sql, long silenceMillis, Binder binder, Reader<T> reader) {
-        return CallerSynchronizations.setAside(() -> queryAlone(doing, sql, silenceMillis, binder, reader));
+    private <T> T query(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
+        return CallerSynchronizations.setAside(() -> queryAlone(doing, sql, timeoutMillis, binder, reader));
     }
 
-    /** A statement that conflicted with others, and that the server rolled back for that, is sent once more. */
-    private <T> T queryAlone(String doing, Forms sql, long silenceMillis, Binder binder, Reader<T> reader) {
+    /** Sends a statement once more if the server rolled it back because of a conflict with others. */
+    private <T> T queryAlone(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
         long start = time.nanoTime();
         long end = Math.min(deadline, start + 2 * timeout.toNanos());
         try {
-            return attempt(doing, sql, silenceMillis, binder, reader, end);
+            return attempt(doing, sql, timeoutMillis, binder, reader, end);
         } catch (LockBackendException first) {
             long left = Math.min(
-                    silenceMillis - Duration.ofNanos(time.nanoTime() - start).toMillis(), millisUntil(end));
-            if (!PostgresErrors.isConflict(first) || left < silenceMillis / 2) {
+                    timeoutMillis - Duration.ofNanos(time.nanoTime() - start).toMillis(), millisUntil(end));
+            if (!PostgresErrors.isConflict(first) || left < timeoutMillis / 2) {
                 throw first;
             }
             try {
@@ -139,12 +137,12 @@ final class PostgresConnections {
         }
     }
 
-    private <T> T attempt(String doing, Forms sql, long silenceMillis, Binder binder, Reader<T> reader, long end) {
+    private <T> T attempt(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader, long end) {
         Connection connection = lend(doing, end);
         try (RunningRequest request = requests.begin(connection, end, interruptible)) {
             prepare(doing, connection, request, end);
             try {
-                return send(doing, connection, sql, Math.min(silenceMillis, millisUntil(end)), binder, reader);
+                return send(doing, connection, sql, Math.min(timeoutMillis, millisUntil(end)), binder, reader);
             } catch (UnsuitableConnectionException ex) {
                 throw ex.isSent() ? PostgresErrors.translate(doing, ex) : PostgresErrors.notSent(doing, ex);
             } catch (SQLException ex) {
@@ -167,22 +165,22 @@ final class PostgresConnections {
         try {
             sessions.prepare(connection, Duration.ofMillis(Math.min(timeout.toMillis(), millisUntil(end))));
             if (millisUntil(end) < SHORTEST_TIMEOUT_MILLIS) {
-                throw new SQLTimeoutException("The time of the request was over before it could be sent");
+                throw new SQLTimeoutException("The request timed out before it could be sent");
             }
         } catch (SQLException ex) {
             throw PostgresErrors.notSent(doing, request.explained(ex));
         }
     }
 
-    /** At least one: zero would be no limit. */
+    /** Returns at least 1, because 0 would mean no limit. */
     private long millisUntil(long end) {
         return Math.max(1, Duration.ofNanos(end - time.nanoTime()).toMillis());
     }
 
     private <T> T send(
-            String doing, Connection connection, Forms sql, long silenceMillis, Binder binder, Reader<T> reader)
+            String doing, Connection connection, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader)
             throws SQLException {
-        PostgresSessions.limitSilence(connection, Duration.ofMillis(silenceMillis));
+        PostgresSessions.setNetworkTimeout(connection, Duration.ofMillis(timeoutMillis));
         JdbcTemplate jdbc = new JdbcTemplate(new LentConnection(connection));
         // JdbcTemplate's own translation knows fewer errors.
         jdbc.setExceptionTranslator((task, statement, error) -> new UncategorizedSQLException(task, statement, error));
@@ -230,7 +228,7 @@ final class PostgresConnections {
         }
     }
 
-    /** The third result, after those of BEGIN and of the settings. */
+    /** Returns the third result, which follows those of BEGIN and of the settings. */
     private static ResultSet answer(PreparedStatement statement) throws SQLException {
         statement.getMoreResults();
         statement.getMoreResults();

@@ -7,8 +7,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 
 /**
- * Deletes fence counters that are idle for longer than the retention, if fences come from the clock. It goes through
- * their whole table seven times per retention, a thousand counters at a time. The sweeping thread alone uses it.
+ * Deletes fence counters that are idle for longer than the retention, if fences come from the clock. It scans their
+ * whole table seven times per retention, a thousand counters at a time. Only the sweeping thread uses it.
  */
 final class PostgresCounterSweeper {
 
@@ -36,7 +36,7 @@ final class PostgresCounterSweeper {
                 : Time.NEVER;
     }
 
-    /** Goes through the table if it is time, until it ends or the process stops. */
+    /** If a sweep is due, scans the table to its end, or until the process stops. */
     void sweepIfDue(BooleanSupplier stopped) {
         if (time.nanoTime() < nextSweep) {
             return;

@@ -13,7 +13,7 @@ import org.postgresql.util.PSQLException;
 import org.springframework.util.StringUtils;
 
 /**
- * Says what an {@link SQLException} means for a lock, by its SQLSTATE.
+ * Translates an {@link SQLException} by its SQLSTATE into the failure of a lock operation.
  *
  * <p>Spring's translation does not know some SQLSTATEs, such as 55P03.
  */
@@ -26,7 +26,7 @@ final class PostgresErrors {
 
     static final String TOO_MANY_CONNECTIONS = "53300";
 
-    /** The server starts, recovers or stops. */
+    /** The server is starting, recovering or stopping. */
     static final String CANNOT_CONNECT_NOW = "57P03";
 
     /** The SQLSTATEs {@code serialization_failure} and {@code deadlock_detected}. */
@@ -48,12 +48,12 @@ final class PostgresErrors {
         return new LockBackendException(code, "Failed while " + doing + ": " + next, withoutDetail(error));
     }
 
-    /** For a statement that was not sent, because there was no connection. */
+    /** Translates the error of a statement that was not sent, because there was no connection. */
     static RequestNotSentException notSent(String doing, SQLException error) {
         return new RequestNotSentException(translate(doing, error));
     }
 
-    /** For an answer that no version of the functions gives. */
+    /** Reports an answer that no version of the functions gives. */
     static LockBackendException malformed(String doing, Exception error) {
         return new LockBackendException(
                 LockErrorCode.INTERNAL,
@@ -103,7 +103,7 @@ final class PostgresErrors {
 
     private static LockErrorCode codeOf(String state, SQLException error) {
         return switch (state) {
-            // 0A000 is a standby, where a transaction begins as one that writes.
+            // A standby answers 0A000 to a transaction that begins as READ WRITE.
             case "40001", "40P01", "57P01", "57P02", CANNOT_CONNECT_NOW, "25006", "0A000" ->
                 LockErrorCode.SERVICE_UNAVAILABLE;
             case MISSING_RIGHT -> LockErrorCode.AUTH_FAILED;
@@ -142,7 +142,10 @@ final class PostgresErrors {
         return null;
     }
 
-    /** Whether connecting failed for a reason that no server names. A pool without a free connection has no cause. */
+    /**
+     * Whether connecting failed without an answer of a server. The error of a pool without a free connection has no
+     * cause.
+     */
     private static boolean isWithoutConnection(SQLException error) {
         return codeOf(error) == LockErrorCode.RATE_LIMITED && stateOf(error) == null && error.getCause() != null;
     }
@@ -160,7 +163,7 @@ final class PostgresErrors {
         return false;
     }
 
-    /** The detail and the context quote rows and parameters, and with them the lock id. */
+    /** Removes the detail and the context: they quote rows and parameters, among them the lock id. */
     static SQLException withoutDetail(SQLException error) {
         SQLException refused = MissingRightException.refusedBy(error);
         if (!(refused instanceof PSQLException original) || original.getServerErrorMessage() == null) {

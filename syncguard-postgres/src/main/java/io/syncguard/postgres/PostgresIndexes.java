@@ -11,8 +11,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Checks at the start that the indexes of the tables are there and valid, and that a crash does not empty the tables. A
- * unique index is part of the protocol; without another one, the locks are slow.
+ * Checks at the start that the tables have valid indexes, and that a crash does not empty the tables. The unique
+ * indexes are part of the protocol; without one of the others, the locks are slow.
  */
 final class PostgresIndexes {
 

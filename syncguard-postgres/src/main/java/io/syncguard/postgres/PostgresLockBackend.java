@@ -27,12 +27,12 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in the tables of a PostgreSQL database. Each operation calls one function of {@code R__syncguard_schema.sql},
- * or is one query: one statement in autocommit, one round trip.
+ * Keeps locks in tables of a PostgreSQL database. Each operation is one statement in autocommit, in one round trip: a
+ * call of a function in {@code R__syncguard_schema.sql}, or a query.
  */
 public final class PostgresLockBackend implements LockBackend {
 
-    /** As many as one call of an annotated method has by default. Their statement takes a few milliseconds. */
+    /** The default maximum of keys for one call of an annotated method. Their statement takes a few milliseconds. */
     private static final int KEYS_TOGETHER = 100;
 
     private final DataSource dataSource;
@@ -46,7 +46,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final Time time;
     private final Runnable onClose;
 
-    /** Set before the first acquire request; null where waiters poll. */
+    /** Set before the first acquire request; {@code null} if waiters poll. */
     private volatile @Nullable WakeUpSubscriber wakeUps;
 
     private final CallerRequests callers;
@@ -59,11 +59,11 @@ public final class PostgresLockBackend implements LockBackend {
     private final PostgresPins pins;
 
     /**
-     * @param dataSource connections in autocommit, for requests of callers
-     * @param engineDataSource connections in autocommit, one for each thread of the engine that sends requests:
-     *     heartbeats, safety polls and background releases wait neither for callers nor for each other
-     * @param wakeUpDataSource one connection in autocommit, which is open for wake-ups from the first wait on;
-     *     {@code null} if waiters are to poll
+     * @param dataSource gives connections in autocommit, for requests of callers
+     * @param engineDataSource gives connections in autocommit, one for each thread of the engine that sends requests,
+     *     so that heartbeats, safety polls and background releases wait neither for callers nor for each other
+     * @param wakeUpDataSource gives one connection in autocommit, which receives wake-ups from the first wait on;
+     *     {@code null} if waiters poll
      * @param settings names and times
      * @param onClose closes the pools
      */
@@ -135,7 +135,7 @@ public final class PostgresLockBackend implements LockBackend {
         return callers.acquireTogether(requests);
     }
 
-    /** Null while wake-ups cannot reach this process: then its waiters poll, and no key is handed over to them. */
+    /** Returns {@code null} while wake-ups cannot reach this process. Its waiters then poll, and get no hand-overs. */
     private @Nullable WakeUpSubscriber availableWakeUps() {
         WakeUpSubscriber current = wakeUps;
         return current != null && current.isAvailable() ? current : null;
@@ -261,8 +261,8 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     /**
-     * The server ends a statement within one timeout; the other timeout is for the way to the server. A commit that
-     * waits for a synchronous standby may take longer: such a grant stays until its ttl is over.
+     * Two timeouts: the first until the statement reaches the server, the second until the server ends it. A commit
+     * that waits for a synchronous standby may take longer; such a grant lives until its ttl ends.
      */
     @Override
     public Duration inDoubtPeriod() {

@@ -3,8 +3,8 @@ package io.syncguard.postgres;
 import java.util.Base64;
 
 /**
- * Lock ids whose first two characters are twelve bits of a hash of the key. So requests of one key are recognised by
- * their lock ids alone, and rarely taken for those of another key. At least 116 bits stay random.
+ * Lock ids whose first two characters are twelve bits of a hash of the key. The lock id alone thus groups requests by
+ * key, and rarely mixes two keys. At least 116 bits stay random.
  */
 final class PostgresLockIds {
 
@@ -21,7 +21,7 @@ final class PostgresLockIds {
         return BASE64.encodeToString(first).substring(0, HASH_LENGTH) + random.substring(HASH_LENGTH);
     }
 
-    /** The same for all lock ids of a key. */
+    /** Returns the part that all lock ids of a key have in common. */
     static String keyHash(String lockId) {
         return lockId.substring(0, Math.min(HASH_LENGTH, lockId.length()));
     }

@@ -4,17 +4,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.ServerErrorMessage;
 
-/** What may be told of an error of the server: a lock id is a secret, and the server quotes the values of a statement. */
+/**
+ * Removes lock ids from errors of the server. A lock id is a secret, and the server quotes the values of a statement.
+ */
 final class PostgresMessage {
 
-    /** 128 bits in base64url. Names in SQL have neither capitals nor digits as a rule, and a lock id has some. */
+    /** Matches 128 bits in base64url, with a capital or a digit: a lock id has some, and names in SQL rarely do. */
     private static final Pattern LOCK_ID = Pattern.compile("(?<![\\w-])(?=[\\w-]*[A-Z0-9])[\\w-]{22}(?![\\w-])");
 
     private PostgresMessage() {}
 
     /**
-     * Without detail, context and internal query. The text and the hint stay, except for what may be a lock id: a
-     * trigger of the application may quote a row in them.
+     * Removes detail, context and internal query. Masks possible lock ids in the text and the hint, because a trigger
+     * of the application may quote a row there.
      */
     static ServerErrorMessage withoutArguments(ServerErrorMessage error) {
         return new ServerErrorMessage(part('S', error.getSeverity())
@@ -35,7 +37,7 @@ final class PostgresMessage {
         return text == null ? null : LOCK_ID.matcher(text).replaceAll("...");
     }
 
-    /** As in the protocol: a letter, and the text up to a zero. */
+    /** Encodes a field as in the protocol of the server: a letter, the text and a zero byte. */
     private static String part(char type, @Nullable String text) {
         return text == null ? "" : type + text + '\0';
     }

@@ -19,11 +19,11 @@ import org.postgresql.PGConnection;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** Pins leases by locks of their rows, which the transactions of the application take. */
+/** Pins leases: a transaction of the application locks their rows. */
 final class PostgresPins implements LeasePins {
 
     /**
-     * {@code FOR KEY SHARE} blocks what deletes a lease or changes its lock id, and nothing else. A stronger lock would
+     * {@code FOR KEY SHARE} only blocks statements that delete a lease or change its lock id. A stronger lock would
      * block heartbeats, and fail under {@code REPEATABLE READ} after one.
      */
     private static final String PIN = """
@@ -39,15 +39,18 @@ final class PostgresPins implements LeasePins {
             """;
 
     /**
-     * A read-only transaction refuses to lock rows, and the server does not report every transaction that is read-only. A
-     * savepoint keeps such a transaction usable. All travels in one round trip.
+     * A read-only transaction cannot lock rows, and the server does not report every read-only transaction. After the
+     * error, the savepoint keeps the transaction usable. All statements travel in one round trip.
      */
     private static final String BEGIN = "SAVEPOINT syncguard_pin;\n";
 
     private static final String END = ";\nRELEASE SAVEPOINT syncguard_pin";
     private static final String UNDO = "ROLLBACK TO SAVEPOINT syncguard_pin";
 
-    /** A transaction may become read-only after it has written, which needs such a lock until its end. */
+    /**
+     * A transaction may become read-only after it has written. To write, it takes one of these table locks, and keeps
+     * it until its end.
+     */
     private static final String WRITES_NOTHING = """
             SELECT pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool AND NOT EXISTS (
                 SELECT FROM pg_catalog.pg_locks k
@@ -68,7 +71,10 @@ final class PostgresPins implements LeasePins {
     /** The source file of PostgreSQL that detects dangerous structures of SERIALIZABLE transactions. */
     private static final String SERIALIZABLE = "predicate.c";
 
-    /** How SQLSTATEs begin: the connection, the state of its transaction, its user, conflicts, resources, its end. */
+    /**
+     * First characters of SQLSTATEs about the connection, the state of its transaction, its user, conflicts, resources
+     * and its end.
+     */
     private static final Set<String> OF_THE_APPLICATION = Set.of("08", "25", "28", "40", "53", "57P");
 
     private final RecognisedDatabases databases;
@@ -88,7 +94,7 @@ final class PostgresPins implements LeasePins {
     /** Waits for transactions that lock one of the rows, for half the network timeout at most. */
     @Override
     public Pinned pin(Connection connection, List<String> lockIds) throws SQLException {
-        SilenceLimit limit = limitSilence(connection);
+        NetworkTimeout limit = limitNetworkTimeout(connection);
         try (PreparedStatement statement =
                 connection.prepareStatement(BEGIN + databases.tables().fill(PIN) + END)) {
             statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
@@ -111,7 +117,7 @@ final class PostgresPins implements LeasePins {
         }
     }
 
-    /** The savepoint undoes the refusal of the server. */
+    /** Rolls back to the savepoint after the server has refused to lock the rows. */
     private static Pinned refused(Connection connection, SQLException error) throws SQLException {
         boolean isReadOnly = READ_ONLY.equals(error.getSQLState());
         if (!isReadOnly && !NO_RIGHT.equals(error.getSQLState())) {
@@ -121,7 +127,7 @@ final class PostgresPins implements LeasePins {
             undo.execute(UNDO);
         }
         if (!isReadOnly) {
-            // Such as after SET ROLE: the rights of the user were recognised, and not those of each role.
+            // For example after SET ROLE: the check covered the rights of the user, and not those of each role.
             return new Pinned(null, "its role may not lock the rows of the leases");
         }
         if (!asksTrue(connection, WRITES_NOTHING)) {
@@ -134,8 +140,8 @@ final class PostgresPins implements LeasePins {
     }
 
     /**
-     * The server is asked if the transaction or its session has been declared as read-only: a driver or a pool may
-     * ignore that. On another product than PostgreSQL the driver decides.
+     * Asks the server if the transaction or its session was declared read-only, because a driver or a pool may ignore
+     * that. For other products than PostgreSQL, the answer of the driver counts.
      */
     @Override
     public boolean isReadOnly(Connection connection, boolean isDeclared) throws SQLException {
@@ -151,7 +157,7 @@ final class PostgresPins implements LeasePins {
         if (!isHinted) {
             return false;
         }
-        SilenceLimit limit = limitSilence(connection);
+        NetworkTimeout limit = limitNetworkTimeout(connection);
         try {
             return asksTrue(connection, WRITES_NOTHING);
         } finally {
@@ -159,9 +165,12 @@ final class PostgresPins implements LeasePins {
         }
     }
 
-    /** Longer than the timeout of the statement, with which the driver cancels it and the connection stays usable. */
-    private SilenceLimit limitSilence(Connection connection) {
-        return new SilenceLimit(connection, timeout.multipliedBy(2));
+    /**
+     * Longer than the timeout of the statement: after that one, the driver cancels the statement and the connection
+     * stays usable.
+     */
+    private NetworkTimeout limitNetworkTimeout(Connection connection) {
+        return new NetworkTimeout(connection, timeout.multipliedBy(2));
     }
 
     private static boolean asksTrue(Connection connection, String question) throws SQLException {

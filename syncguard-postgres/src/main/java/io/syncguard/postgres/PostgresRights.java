@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks at the start that the user may use the tables and functions, which may belong to another one. Without a right,
- * each lock operation would fail later.
+ * Checks at the start that the user may use the tables and functions, which another user may own. Without a right, each
+ * lock operation would fail later.
  */
 final class PostgresRights {
 
@@ -34,7 +34,7 @@ final class PostgresRights {
             ORDER BY p.position
             """;
 
-    /** Somebody else may have a function of the same name, with other parameters. */
+    /** Another user may own a function of the same name, with other parameters. */
     private static final String FUNCTIONS = """
             SELECT EXISTS (
                 SELECT FROM pg_catalog.pg_proc p
@@ -49,7 +49,10 @@ final class PostgresRights {
             WHERE v.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
 
-    /** Names that have a schema, and tables that the role's search path would find with the right. */
+    /**
+     * Finds schemas without the right: those in the names of the tables, and those where the role's search path would
+     * find a table.
+     */
     private static final String SCHEMAS = """
             SELECT pg_catalog.quote_ident(n.nspname::TEXT), r.rolname, pg_catalog.quote_ident(current_user::TEXT)
             FROM pg_catalog.pg_namespace n
@@ -67,7 +70,7 @@ final class PostgresRights {
     private PostgresRights() {}
 
     /**
-     * Called first: in such a schema the server finds nothing, or fails.
+     * Call it first: without the right, the server finds nothing in the schema, or fails.
      *
      * @throws LockSetupException if the user may not use a schema of the tables, with the statement that grants it
      */
@@ -99,7 +102,7 @@ final class PostgresRights {
                 .toArray(String[]::new);
     }
 
-    /** @throws LockSetupException if one is missing, with the statements that grant it */
+    /** @throws LockSetupException if a right is missing, with the statements that grant it */
     static void require(Connection connection, PostgresScript script) throws SQLException {
         Map<String, List<String>> missing = tablesWithout(connection, script);
         try (PreparedStatement statement = connection.prepareStatement(FUNCTIONS)) {
@@ -119,7 +122,7 @@ final class PostgresRights {
         }
     }
 
-    /** The error of a statement, with the missing rights if the server names them. */
+    /** Adds the missing rights to the error of a statement, if the server names them. */
     static SQLException explained(Connection connection, PostgresTables tables, SQLException error) {
         if (!PostgresErrors.MISSING_RIGHT.equals(error.getSQLState())) {
             return error;
@@ -134,12 +137,12 @@ final class PostgresRights {
         return error;
     }
 
-    /** The tables by the rights to them that are missing. */
+    /** Groups the tables by the rights that the user lacks. */
     private static Map<String, List<String>> tablesWithout(Connection connection, PostgresScript script)
             throws SQLException {
         try (PreparedStatement statement =
                 connection.prepareStatement(script.tables().fill(TABLES))) {
-            // Counters are forgotten by the clock only.
+            // Only a schema with fences from the clock deletes counters.
             statement.setBoolean(1, script.fences() == FenceSource.CLOCK);
             try (ResultSet rows = statement.executeQuery()) {
                 Map<String, String> rights = new LinkedHashMap<>();
@@ -155,7 +158,7 @@ final class PostgresRights {
         }
     }
 
-    /** @param schema of the functions, if one may not be called */
+    /** @param schema of the functions, if the user may not call one of them; otherwise {@code null} */
     private static LockSetupException refusal(
             Map<String, List<String>> tables, @Nullable String schema, String owner, String user) {
         List<String> lacks = new ArrayList<>();

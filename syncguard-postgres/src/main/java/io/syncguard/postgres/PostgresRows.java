@@ -20,13 +20,13 @@ final class PostgresRows {
         return all;
     }
 
-    /** Empty for NULL. */
+    /** Returns an empty text for NULL. */
     static String text(ResultSet rows, String column) throws SQLException {
         String text = rows.getString(column);
         return text == null ? "" : text;
     }
 
-    /** Reads every row of an answer that has one for each of the lock ids that were sent. */
+    /** Reads an answer that has one row for each lock id sent. */
     static <T> List<T> oneForEach(int sent, ResultSet rows, Reader<T> row) throws SQLException {
         List<T> all = all(rows, row);
         if (all.size() != sent) {

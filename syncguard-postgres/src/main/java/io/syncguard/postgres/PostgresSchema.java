@@ -21,19 +21,19 @@ public final class PostgresSchema {
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
     private static final long ADVISORY_LOCK = 0x53796e6347756172L;
 
-    /** The limits of a lock operation are too short for a start-up of many instances. */
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    /** Timeout for the start. The timeout of a lock operation is too short when many instances start together. */
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
 
-    private static final PostgresSessionSettings SETTINGS = new PostgresSessionSettings(PATIENCE);
+    private static final PostgresSessionSettings SETTINGS = new PostgresSessionSettings(START_TIMEOUT);
 
     private final DataSource dataSource;
     private final PostgresTables tables;
     private final PostgresScript script;
 
-    /** Where the script has been written for an administrator; {@code null} if nobody asked for that. */
+    /** The file with the script for an administrator; {@code null} if none was requested. */
     private final @Nullable File written;
 
-    /** With fences from counters. */
+    /** Creates a schema whose fences come from counters. */
     public PostgresSchema(DataSource dataSource, PostgresTables tables) {
         this(dataSource, tables, FenceSource.COUNTER);
     }
@@ -42,7 +42,7 @@ public final class PostgresSchema {
         this(dataSource, new PostgresScript(tables, fences), null);
     }
 
-    /** @param written where the script has been written; {@code null} if nobody asked for that */
+    /** @param written the file with the script for an administrator; {@code null} if none was requested */
     public PostgresSchema(DataSource dataSource, PostgresScript script, @Nullable File written) {
         this.dataSource = dataSource;
         this.tables = script.tables();
@@ -50,18 +50,18 @@ public final class PostgresSchema {
         this.written = written;
     }
 
-    /** As {@link #initialize(Supplier)}, with the rights of the locks' own user. */
+    /** Calls {@link #initialize(Supplier)} without other owners: the script runs as the locks' own user. */
     public void initialize() {
         initialize(List::of);
     }
 
     /**
      * Runs the script unless the schema is up to date, so that a user without the right to create tables can start an
-     * application on a schema that is there.
+     * application on an existing schema.
      *
-     * @param owners other DataSources on the same database, which are asked for only if the script has to run. It runs
-     *     as the first of their users who may do that, else as the locks' own user
-     * @throws LockSetupException when the server refuses it
+     * @param owners supplies other DataSources on the same database; called only if the script has to run. The script
+     *     runs as their first user with the rights to do so, otherwise as the locks' own user
+     * @throws LockSetupException if the server refuses the script
      */
     public void initialize(Supplier<List<DataSource>> owners) {
         Look look = run(dataSource, null, (connection, installed, path) -> {
@@ -80,8 +80,8 @@ public final class PostgresSchema {
     /**
      * Checks that the schema is there and up to date, and that the user may use it.
      *
-     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not, or with {@code AUTH_FAILED}
-     *     when the user may not use it
+     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} if the schema is not complete, or with
+     *     {@code AUTH_FAILED} if the user may not use it
      */
     public void check() {
         run(dataSource, null, (connection, installed, path) -> {
@@ -100,7 +100,7 @@ public final class PostgresSchema {
         });
     }
 
-    /** @param path where the locks look for the tables, and where new ones are created; {@code null} if nowhere */
+    /** @param path the search path for the tables, existing and new; {@code null} if there is none */
     private record Look(boolean upToDate, @Nullable String path) {}
 
     @FunctionalInterface
@@ -164,7 +164,7 @@ public final class PostgresSchema {
         }
     }
 
-    /** Counters that were forgotten while fences came from the clock would begin at 1. */
+    /** Counters that were deleted while fences came from the clock would begin at 1. */
     private void requireNoReturnToCounters(InstalledSchema installed) throws SQLException {
         if (script.fences() == FenceSource.COUNTER && "clock".equals(installed.fenceSource())) {
             throw LockSetupException.invalid(
@@ -212,18 +212,18 @@ public final class PostgresSchema {
 
     private void runScript(DataSource owner, @Nullable String path) {
         run(owner, path, (connection, installed, same) -> {
-            int silence = connection.getNetworkTimeout();
-            PostgresSessions.limitSilence(connection, PATIENCE);
+            int before = connection.getNetworkTimeout();
+            PostgresSessions.setNetworkTimeout(connection, START_TIMEOUT);
             try (Statement statement = connection.createStatement()) {
                 statement.execute("SELECT pg_catalog.pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
-                // Looked at after the wait: another instance, perhaps of a newer version, may have run the script.
+                // Check again after the wait: another instance, perhaps of a newer version, may have run the script.
                 boolean upToDate = isUpToDate(installed);
                 if (!upToDate) {
                     statement.execute(script.text());
                 }
                 return upToDate;
             } finally {
-                connection.setNetworkTimeout(Runnable::run, silence);
+                connection.setNetworkTimeout(Runnable::run, before);
             }
         });
     }

@@ -9,9 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/**
- * Explains why the tables and functions cannot be set up, to a person who starts an application.
- */
+/** Explains to the person who starts an application why the tables and functions cannot be set up. */
 final class PostgresSchemaErrors {
 
     private static final String WRITE_SCRIPT =
@@ -23,7 +21,7 @@ final class PostgresSchemaErrors {
 
     private PostgresSchemaErrors() {}
 
-    /** @param written where the script has been written; {@code null} if nobody asked for that */
+    /** @param written the file with the script for an administrator; {@code null} if none was requested */
     static LockSetupException missing(PostgresTables tables, @Nullable File written) {
         return new LockSetupException(
                 LockErrorCode.SCHEMA_MISSING,
@@ -42,7 +40,7 @@ final class PostgresSchemaErrors {
 
     /**
      * @param user of the connection; {@code null} if there is none
-     * @param written where the script has been written; {@code null} if nobody asked for that
+     * @param written the file with the script for an administrator; {@code null} if none was requested
      */
     static LockSetupException translate(SQLException error, @Nullable String user, @Nullable File written) {
         LockErrorCode code = PostgresErrors.codeOf(error);
@@ -131,7 +129,9 @@ final class PostgresSchemaErrors {
         };
     }
 
-    /** An application in production has no such class, and is told nothing of tests. */
+    /**
+     * Adds the step for tests only if the classes of Spring Boot's tests are present, which they are not in production.
+     */
     private static List<String> orInATest(String... nextSteps) {
         boolean mayBeTest = ClassUtils.isPresent("org.springframework.boot.test.context.SpringBootTest", null);
         return Stream.concat(Stream.of(nextSteps), mayBeTest ? Stream.of(IN_A_TEST) : Stream.empty())

@@ -23,10 +23,9 @@ import java.util.regex.Pattern;
  */
 public record PostgresScript(PostgresTables tables, FenceSource fences) {
 
-    /** Where it is on the class path: the location that Flyway is given. */
+    /** The folder of the script on the class path: a location for Flyway. */
     public static final String LOCATION = "db/syncguard/postgresql";
 
-    /** The path of the script. */
     static final String PATH = LOCATION + "/R__syncguard_schema.sql";
 
     private static final Pattern ROUTINE =
@@ -40,9 +39,9 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
     }
 
     /**
-     * Writes it with the names of the tables, for a database whose tables the application must not create.
+     * Writes the script with the names of the tables, for a database where the application must not create tables.
      *
-     * @throws LockSetupException when the file cannot be written
+     * @throws LockSetupException if the file cannot be written
      */
     public void writeTo(Path file) {
         try {
@@ -56,7 +55,7 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
         }
     }
 
-    /** The second paragraph of the head is about the placeholders, which a file no longer has. */
+    /** Replaces the second paragraph of the head, which is about the placeholders: a file has none. */
     private String textOfFile() {
         String separator = "\n--\n";
         String[] parts = text().split(separator, 3);
@@ -73,7 +72,7 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
                 parts[2]);
     }
 
-    /** The names of all functions and procedures that it creates, without the schema. */
+    /** The names of all functions and procedures that the script creates, without the schema. */
     List<String> functions() {
         return ROUTINE.matcher(text())
                 .results()

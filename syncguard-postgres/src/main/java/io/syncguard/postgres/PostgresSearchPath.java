@@ -11,12 +11,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The search path of the library's sessions: the schemas of its tables, and temporary objects last. PostgreSQL looks
- * into {@code pg_catalog} before them. So nobody who may create objects elsewhere on the role's own search path takes
- * part in a statement.
+ * The search path of the library's sessions: the schemas of its tables, and temporary objects last. PostgreSQL searches
+ * {@code pg_catalog} before them. Objects that somebody creates in other schemas of the role's own search path thus
+ * take no part in a statement.
  *
- * <p>A table without a schema in its name is looked for on the role's search path once, by the first session: a table of
- * this name that somebody creates later in front of it is never used. Thread-safe.
+ * <p>The first session looks once for a table without a schema in its name, on the role's search path. A table of the
+ * same name that is created later in an earlier schema of that path is never used. Thread-safe.
  */
 final class PostgresSearchPath {
 
@@ -36,7 +36,7 @@ final class PostgresSearchPath {
 
     private final PostgresTables tables;
 
-    /** Written by each thread that finds the tables first, always the same unless somebody moves them. */
+    /** Several threads may find the tables at first. All write the same value, unless the tables are moved. */
     private volatile @Nullable String found;
 
     PostgresSearchPath(PostgresTables tables) {
@@ -47,13 +47,13 @@ final class PostgresSearchPath {
         return tables;
     }
 
-    /** The path as it was found before; {@code null} if it was not. */
+    /** Returns the path that was found before; {@code null} if none was. */
     @Nullable
     String found() {
         return found;
     }
 
-    /** The path; {@code null} if one of the tables is not there. Asks the server until it was found. */
+    /** Returns the path; {@code null} if one of the tables does not exist. Asks the server until both exist. */
     @Nullable
     String find(Connection connection) throws SQLException {
         String known = found;
@@ -71,8 +71,8 @@ final class PostgresSearchPath {
     }
 
     /**
-     * The path for the script: tables that are not there are created in the first schema of it. {@code null} if there
-     * is no schema for them.
+     * Returns the path for the script, which creates missing tables in its first schema; {@code null} if there is no
+     * schema for them.
      */
     @Nullable
     String forScript(Connection connection) throws SQLException {
@@ -100,7 +100,9 @@ final class PostgresSearchPath {
         }
     }
 
-    /** Then only the counters may have a name without a schema, which the first schema of the path has to have. */
+    /**
+     * If so, only the name of the counters may lack a schema. Their schema then has to be the first one of the path.
+     */
     private boolean isLocksQualified() {
         return tables.locks().indexOf('.') >= 0;
     }
@@ -128,7 +130,7 @@ final class PostgresSearchPath {
                 .collect(Collectors.joining(", ", "", ", pg_temp"));
     }
 
-    /** An identifier in quotes, whatever characters it has. */
+    /** Quotes an identifier, whatever characters it has. */
     static String quoted(String identifier) {
         return '"' + identifier.replace("\"", "\"\"") + '"';
     }

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-/** Refuses at the start a server that cannot store locks, and says what to do. */
+/** Refuses a server that cannot store locks, at the start, and says what to do. */
 final class PostgresServerCheck {
 
     private PostgresServerCheck() {}

@@ -7,21 +7,20 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings under which every statement of the library runs, whatever the defaults of the server, the database and
- * the role are. They belong to the session if no other client uses it, and to each transaction if a pooler lends the
- * session.
+ * The settings of every statement of the library. They override the defaults of the server, the database and the role.
+ * They belong to the session if no other client uses it, and to each transaction if a pooler lends the session.
  */
 final class PostgresSessionSettings {
 
     /** A setting of the server, and the first version that has it. */
     private record Setting(String name, String value, int since) {
 
-        /** The statement runs under the role's own search path. */
+        /** Qualifies the function, because the statement runs under the role's own search path. */
         private String set(boolean local) {
             return "pg_catalog.set_config('" + name + "', " + literal() + ", " + local + ")";
         }
 
-        /** Of this form, the server reads a backslash in the same way whatever its settings are. */
+        /** The form E'' gives a backslash the same meaning under all settings of the server. */
         private String literal() {
             return "E'" + value.replace("\\", "\\\\").replace("'", "''") + "'";
         }
@@ -30,9 +29,10 @@ final class PostgresSessionSettings {
     /** The first version that the library supports. */
     private static final int ALWAYS = 12;
 
-    /** What each transaction has from its beginning, as defaults of the session. */
+    /** Settings that each transaction begins with, as defaults of the session. */
     private static final List<Setting> TRANSACTION = List.of(
-            // Each statement of a function has to see what was committed before it. SERIALIZABLE also fails releases.
+            // Each statement of a function has to see what was committed before it. SERIALIZABLE would also make
+            // releases fail.
             new Setting("default_transaction_isolation", "read committed", ALWAYS),
             // A role may be read-only by default.
             new Setting("default_transaction_read_only", "off", ALWAYS),
@@ -42,18 +42,18 @@ final class PostgresSessionSettings {
     private final List<Setting> everywhere;
 
     /**
-     * @param timeout how long the server may be silent. The server's own limits are shorter, because a timeout of the
+     * @param timeout the network timeout of the client. The limits of the server are shorter, because a timeout of the
      *     client costs a connection
      */
     PostgresSessionSettings(Duration timeout) {
         everywhere = List.of(
-                // A grant is on the disk when it is answered. The functions turn this off where durability is not
+                // A grant is on disk before its answer is sent. The functions turn this off where durability is not
                 // needed.
                 new Setting("synchronous_commit", "on", ALWAYS),
                 new Setting("statement_timeout", String.valueOf(timeout.toMillis() * 9 / 10), ALWAYS),
                 // Shorter, so that the error says what the statement waited for.
                 new Setting("lock_timeout", String.valueOf(timeout.toMillis() * 8 / 10), ALWAYS),
-                // The statement has a limit. A limit of its transaction would end the session.
+                // The statement has a limit already. A limit for its transaction would end the session.
                 new Setting("transaction_timeout", "0", 17),
                 // The transaction that looks at the schema has several statements, and a role may have a short limit.
                 new Setting("idle_in_transaction_session_timeout", "0", ALWAYS),
@@ -61,15 +61,15 @@ final class PostgresSessionSettings {
                 new Setting("enable_seqscan", "off", ALWAYS),
                 // The server would plan calls with arrays anew each time, which takes longer than the calls.
                 new Setting("plan_cache_mode", "force_generic_plan", ALWAYS),
-                // The compiler takes longer than any of our statements.
+                // Compiling takes longer than any of our statements.
                 new Setting("jit", "off", ALWAYS),
                 // Lock ids are parameters and secret: no error quotes them in the server's log.
                 new Setting("log_parameter_max_length_on_error", "0", 13));
     }
 
     /**
-     * Sets up a session, in one statement. It sets nothing, and has no row, unless the session has the process id
-     * that is its parameter.
+     * Returns the statement that sets up a session. Its parameter is a process id: unless the session has it, the
+     * statement sets nothing and returns no row.
      *
      * @param version the server's major version
      * @param searchPath {@code null} for that of the role
@@ -80,7 +80,8 @@ final class PostgresSessionSettings {
     }
 
     /**
-     * Begins a transaction under these settings, which end with it. Its second statement has one row.
+     * Returns the statements that begin a transaction with these settings, which end with it. The second statement
+     * returns one row.
      *
      * @param version the server's major version
      * @param searchPath {@code null} for that of the role
@@ -90,7 +91,7 @@ final class PostgresSessionSettings {
                 + ";\n";
     }
 
-    /** Sets the search path of the transaction that runs. */
+    /** Returns the statement that sets the search path of the running transaction. */
     String ofPath(String searchPath) {
         return "SELECT " + new Setting("search_path", searchPath, ALWAYS).set(true);
     }

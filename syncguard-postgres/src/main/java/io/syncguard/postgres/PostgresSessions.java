@@ -16,9 +16,9 @@ import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 
 /**
- * Gives connections, and knows for each whether it has a session of its own. Such a session gets the library's settings
- * once. A session that a pooler lends for one transaction gets none: other clients would have them, too, and could
- * change them.
+ * Opens connections, and records for each whether it has a session of its own. Such a session gets the library's
+ * settings once. A session that a pooler lends for one transaction gets none: other clients would have them, too, and
+ * could change them.
  *
  * <p>Thread-safe.
  */
@@ -37,8 +37,8 @@ final class PostgresSessions {
 
     /**
      * @param dataSource gives connections in autocommit
-     * @param timeout how long the server may be silent, at most
-     * @param searchPath where the sessions look for names
+     * @param timeout maximum wait for an answer of the server
+     * @param searchPath the search path of the sessions
      */
     PostgresSessions(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath) {
         this.dataSource = dataSource;
@@ -47,7 +47,7 @@ final class PostgresSessions {
         this.searchPath = searchPath;
     }
 
-    /** A connection that is {@linkplain #prepare prepared}. */
+    /** Returns a {@linkplain #prepare prepared} connection. */
     Connection getConnection() throws SQLException {
         Connection connection = lend(timeout);
         try {
@@ -59,32 +59,29 @@ final class PostgresSessions {
         }
     }
 
-    /** A connection that is to be prepared. */
+    /** Returns a connection that the caller has to {@linkplain #prepare prepare}. */
     Connection lend(Duration limit) throws SQLException {
         return dataSource instanceof PooledDataSource pool ? pool.getConnection(limit) : dataSource.getConnection();
     }
 
     /**
-     * Finds out whether the session is its own, as {@link #isOurs} says, and sets it up if it is.
+     * Finds out whether the connection has a session of its own, as for {@link #isOurs}, and sets it up if so.
      *
-     * @param silence how long the server may be silent, at most
+     * @param networkTimeout maximum wait for an answer of the server
      */
-    void prepare(Connection connection, Duration silence) throws SQLException {
-        limitSilence(connection, silence);
+    void prepare(Connection connection, Duration networkTimeout) throws SQLException {
+        setNetworkTimeout(connection, networkTimeout);
         prepare(connection);
     }
 
-    /**
-     * Limits how long the server may be silent. The driver alone uses the limit, so there is no round trip. The pool
-     * resets it.
-     */
-    static void limitSilence(Connection connection, Duration limit) throws SQLException {
+    /** Sets the network timeout. Only the driver uses it, so there is no round trip. The pool resets it. */
+    static void setNetworkTimeout(Connection connection, Duration limit) throws SQLException {
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
     /**
-     * Fails if a transaction of somebody else is open on this connection, such as one of JTA. The driver alone is
-     * asked, so there is no round trip.
+     * Fails if a transaction of somebody else is open on this connection, such as one of JTA. Asks only the driver, so
+     * there is no round trip.
      *
      * @param sent whether a statement has just run on it
      */
@@ -105,12 +102,12 @@ final class PostgresSessions {
         }
     }
 
-    /** The error of a statement on this connection, with the rights that its user lacks. */
+    /** Adds the rights that the user lacks to the error of a statement on this connection. */
     SQLException explained(Connection connection, SQLException error) {
         return PostgresRights.explained(connection, searchPath.tables(), error);
     }
 
-    /** Whether this connection, which was opened here, has a session of its own, with the library's settings. */
+    /** Whether this connection, opened here, has a session of its own with the library's settings. */
     boolean isOurs(Connection connection) throws SQLException {
         return Boolean.TRUE.equals(known.get(connection.unwrap(PGConnection.class)));
     }
@@ -136,8 +133,8 @@ final class PostgresSessions {
     }
 
     /**
-     * Looks for the tables, under the other settings: the limits of a role may be short. Returns whether the tables are
-     * there.
+     * Looks for the tables after the other settings are made, because a role may have short limits. Returns whether the
+     * tables exist.
      */
     private boolean findPath(Connection connection, boolean ours) throws SQLException {
         if (ours) {
@@ -155,11 +152,14 @@ final class PostgresSessions {
         }
     }
 
-    /** A pooler greets the driver with another process id than that of the session. */
-    private boolean setUp(Connection connection, int greetedBy, @Nullable String path) throws SQLException {
+    /**
+     * Returns whether the session is our own. A pooler reports another process id to the driver than that of the
+     * session.
+     */
+    private boolean setUp(Connection connection, int reportedPid, @Nullable String path) throws SQLException {
         String sql = settings.ofSession(connection.getMetaData().getDatabaseMajorVersion(), path);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setInt(1, greetedBy);
+            statement.setInt(1, reportedPid);
             requireNoTransaction(connection, false);
             try (ResultSet rows = statement.executeQuery()) {
                 requireNoTransaction(connection, false);

@@ -9,12 +9,12 @@ import java.time.Duration;
  * Settings of the PostgreSQL backend.
  *
  * @param tables the names of the tables
- * @param timeout how long the server may be silent, at most
+ * @param timeout maximum wait for an answer of the server
  * @param waiterTtl how long a queue entry lives without a renewal
  * @param cleanupInterval the pause between two sweeps, at least a minute; zero for no sweeps
  * @param cleanupInIsLocked whether a lapsed lease that {@code isLocked} found is swept after the answer
  * @param batching which requests of callers share a statement
- * @param fences how fences are drawn, as the script was told
+ * @param fences how fences are drawn; the script was run with the same source
  */
 public record PostgresSettings(
         PostgresTables tables,
@@ -25,7 +25,7 @@ public record PostgresSettings(
         PostgresBatching batching,
         FenceSettings fences) {
 
-    /** How long a waiter that died delays those behind it: five seconds. */
+    /** Maximum time for which a dead waiter delays those behind it: five seconds. */
     public static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
     private static final Duration SHORTEST_INTERVAL = Duration.ofMinutes(1);

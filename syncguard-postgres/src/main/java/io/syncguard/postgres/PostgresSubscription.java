@@ -15,16 +15,16 @@ import org.postgresql.PGNotification;
 /**
  * Listens to one channel by {@code LISTEN}, on a connection of its own.
  *
- * <p>A pooler in transaction mode accepts the {@code LISTEN} and delivers no notification. So each connection is
- * tested: another connection sends a notification. One that the connection sends to itself could arrive even there,
- * with the answer.
+ * <p>A pooler in transaction mode accepts the {@code LISTEN} and delivers no notification. So each connection is tested
+ * with a notification from another connection. A notification from itself could arrive even through such a pooler, with
+ * the answer.
  */
 final class PostgresSubscription implements WakeUpSubscriber.Subscription {
 
     private static final Log log = LogFactory.getLog(PostgresSubscription.class);
 
-    /** After 10 s of silence, the server is asked whether it is still there. */
-    private static final int SILENCE_MILLIS = 10_000;
+    /** After 10 s without a notification, the thread asks whether the server still answers. */
+    private static final int CHECK_AFTER_MILLIS = 10_000;
 
     private static final int ANSWER_SECONDS = 2;
 
@@ -98,14 +98,14 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         if (current == null) {
             throw new SQLException("The connection was closed");
         }
-        PGNotification[] notifications = current.unwrap(PGConnection.class).getNotifications(SILENCE_MILLIS);
+        PGNotification[] notifications = current.unwrap(PGConnection.class).getNotifications(CHECK_AFTER_MILLIS);
         receive(notifications, null);
         if (!hasAny(notifications) && !current.isValid(ANSWER_SECONDS)) {
             throw new SQLException("The server does not answer");
         }
     }
 
-    /** Returns whether the test was among them. */
+    /** Delivers notifications, and returns whether the test was among them. */
     private boolean receive(PGNotification @Nullable [] notifications, @Nullable String test) {
         boolean tested = false;
         for (PGNotification notification : notifications == null ? new PGNotification[0] : notifications) {
@@ -135,7 +135,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         }
     }
 
-    /** Not returned: a pool complains about a connection that was aborted. */
+    /** Does not return the connection to the pool, which would complain about an aborted one. */
     @Override
     public void abort() {
         Connection current = connection;

@@ -12,9 +12,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Deletes leases that lapsed more than two tolerances ago, so that keys which are never used again leave nothing but
- * their fence counters, and queue entries of waiters who died. Fence counters are left to a
- * {@link PostgresCounterSweeper}.
+ * Deletes leases that lapsed more than two tolerances ago, and queue entries of dead waiters. A key that is never used
+ * again then leaves only its fence counter. A {@link PostgresCounterSweeper} deletes those.
  *
  * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH}
  * leases, and sweeps the keys that {@link #sweepSoon} names.
@@ -23,11 +22,14 @@ final class PostgresSweeper implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(PostgresSweeper.class);
 
-    /** How many leases one statement deletes at most: an acquire request for one of these keys waits for the commit. */
+    /**
+     * Maximum number of leases that one statement deletes. An acquire request for one of their keys waits for the
+     * commit.
+     */
     static final int BATCH = 200;
 
     /**
-     * The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. The waiters
+     * The subquery reads the clock once, before the scan, so that the indexes on expires_at_ms can be used. The waiters
      * have no such index: each renewal of an entry would write to all indexes of the table. {@code key >= ''} is true
      * for all rows and makes the index on the key usable: a sequential scan, which is disabled, would have a cost of
      * 10000000000.
@@ -55,10 +57,10 @@ final class PostgresSweeper implements AutoCloseable {
     private final long interval;
     private final Time time;
 
-    /** The keys to be swept out of turn. */
+    /** Keys to sweep before the next sweep of the table. */
     private final Set<String> soon = ConcurrentHashMap.newKeySet();
 
-    /** When the table is swept next. Read and written by the sweeping thread only. */
+    /** When the table is swept next. Only the sweeping thread reads and writes it. */
     private long nextSweep;
 
     private volatile boolean closed;

@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The names of two tables, checked once and safe to stand in a statement: plain identifiers of at most 48 bytes, with
- * an optional schema in front. The functions, and the tables of shared leases and of waiters, are named after the
- * table of the locks.
+ * The names of two tables, checked once so that they can become SQL text: plain identifiers of at most 48 bytes, with
+ * an optional schema in front. The functions, and the tables of shared leases and of waiters, are named after the table
+ * of the locks.
  *
  * @param locks one row per exclusive lease
  * @param fenceCounters one row per key that was ever locked; never swept
@@ -22,7 +22,7 @@ public record PostgresTables(String locks, String fenceCounters) {
 
     private static final Pattern NAME = Pattern.compile(IDENTIFIER + "(\\." + IDENTIFIER + ")?");
 
-    /** What pg_get_keywords() calls reserved: no table can have such a name without quotes. */
+    /** The words that pg_get_keywords() calls reserved: no table can have such a name without quotes. */
     private static final Set<String> RESERVED = Set.of("""
             all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate
             collation column concurrently constraint create cross current_catalog current_date current_role
@@ -54,10 +54,10 @@ public record PostgresTables(String locks, String fenceCounters) {
     }
 
     /**
-     * Checks the name of a table that is none of these.
+     * Checks the name of a table that has to differ from these.
      *
-     * @param property that has the name
-     * @throws LockSetupException if it may be one of these, or cannot be the name of a table
+     * @param property the property with the name
+     * @throws LockSetupException if the name may mean one of these tables, or cannot be the name of a table
      */
     public void requireAnother(String property, String name) {
         check(property, name);
@@ -77,7 +77,7 @@ public record PostgresTables(String locks, String fenceCounters) {
         return sharedOf(locks);
     }
 
-    /** The table with one row per caller who waits. */
+    /** The table with one row per waiter. */
     public String waiters() {
         return waitersOf(locks);
     }
@@ -87,13 +87,16 @@ public record PostgresTables(String locks, String fenceCounters) {
         return Map.of("syncguard_locks", withQuotedSchema(locks), "syncguard_fence_counters", fenceCounters);
     }
 
-    /** The name is in front of that of a type, too, and some words are legal for a schema but not in front of a type. */
+    /**
+     * Quotes the schema. The script also puts it in front of the name of a type, where some words are illegal without
+     * quotes.
+     */
     private static String withQuotedSchema(String name) {
         int dot = name.indexOf('.');
         return dot < 0 ? name : "\"" + folded(name.substring(0, dot)) + "\"" + name.substring(dot);
     }
 
-    /** The text with the placeholders for the names replaced. */
+    /** Replaces the placeholders for the names of the tables. */
     String fill(String text) {
         return fill(text, placeholders());
     }
@@ -139,7 +142,7 @@ public record PostgresTables(String locks, String fenceCounters) {
         return one.equals(other) || one.endsWith("." + other) || other.endsWith("." + one);
     }
 
-    /** As PostgreSQL sees a name without quotes. */
+    /** Folds a name as PostgreSQL does without quotes. */
     private static String folded(String name) {
         return name.toLowerCase(Locale.ROOT);
     }

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Objects;
 
-/** What the server, its driver or the {@code DataSource} said, in one line. */
+/** Extracts the message of the server, its driver or the {@code DataSource}, in one line. */
 final class PostgresWords {
 
     private PostgresWords() {}
 
-    /** The words of the server or of its driver, which a pool hides beneath its own. */
+    /** Returns the message of the server or its driver, which a pool hides beneath its own. */
     static String of(SQLException error) {
         SQLException last = error;
         Throwable cause = error;

@@ -10,11 +10,11 @@ import java.net.SocketTimeoutException;
 import javax.net.SocketFactory;
 
 /**
- * Makes the socket of the connection on which wake-ups arrive. The driver waits a whole millisecond for a second
+ * Creates the socket of the connection that receives wake-ups. The driver waits a whole millisecond for a second
  * notification before it delivers the first; this socket answers at once that no more data has arrived. Other reads are
  * unchanged.
  *
- * <p>Public, because the driver makes it by its name.
+ * <p>Public, because the driver instantiates it by name.
  */
 public final class PromptSocketFactory extends SocketFactory {
 
@@ -48,10 +48,10 @@ public final class PromptSocketFactory extends SocketFactory {
         return new UnsupportedOperationException("Made for the PostgreSQL driver, which connects its sockets itself");
     }
 
-    /** The driver reads, and sets time limits, under the lock of the connection. */
+    /** The driver calls it under the lock of the connection, for reads as for timeouts. */
     private static final class PromptSocket extends Socket {
 
-        /** The time limit under which the driver looks whether more has arrived. It sets no other limit as short. */
+        /** The timeout with which the driver checks for more data. All its other timeouts are longer. */
         private static final int LOOK_MILLIS = 1;
 
         private boolean looking;

@@ -30,9 +30,9 @@ final class RecognisedDatabases {
             """.formatted(DatabaseIdentity.EXPRESSION);
 
     /**
-     * It names no object of ours, so that it works in any database, and the schema of each other one: the session may
-     * have any search path. Only in the same database is there such a column to ask for. The answer counts for all
-     * transactions of a user, so a role that one of them has set takes no rights from the others.
+     * Names no object of ours, so that it works in any database. Qualifies all other names, because the session may
+     * have any search path. Checks the columns only in the same database, where they exist. The answer counts for all
+     * transactions of a user, so it disregards that one of them may have set a role with fewer rights.
      */
     private static final String OTHER = """
             SELECT i.same, CASE WHEN i.same THEN EXISTS (
@@ -51,7 +51,7 @@ final class RecognisedDatabases {
 
     private record Own(String identity, long schema, long locksOid, long sharedOid, LeaseTables tables) {}
 
-    /** The tables of the leases. A transaction may have any search path, so their schema is in front of them. */
+    /** The tables of the leases, qualified with their schema because a transaction may have any search path. */
     record LeaseTables(String schema, String locks, String shared) {
 
         /** The text with the placeholders for the tables replaced. */
@@ -70,7 +70,7 @@ final class RecognisedDatabases {
     private final Time time;
     private final String own;
 
-    /** By URL and user. */
+    /** The key is URL and user. */
     private final ConcurrentMap<String, Answer> answers = new ConcurrentHashMap<>();
 
     /** Written by each thread that asks, always with the same names. */
@@ -103,7 +103,10 @@ final class RecognisedDatabases {
         return known.reason();
     }
 
-    /** While the database of the locks does not answer, a refusal counts on: transactions on others go on. */
+    /**
+     * While the database of the locks does not answer, keeps an earlier refusal, so that transactions on other
+     * databases go on.
+     */
     private @Nullable String reason(Connection connection, @Nullable Answer known) throws SQLException {
         Own ours;
         try {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sends releases. One that goes alone takes acquire requests for its key along that wait. */
+/** Sends releases. A release that is sent alone takes waiting acquire requests for its key along. */
 final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> {
 
     private static final String ANY_GROUP = "";
@@ -21,8 +21,8 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
     private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
 
     /**
-     * @param acquires where acquire requests wait
-     * @param wakeUps where this process is woken at this moment
+     * @param acquires the batcher where acquire requests wait; {@code null} if releases take none along
+     * @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none
      */
     ReleaseSender(
             ReleaseStatement statement,
@@ -62,12 +62,14 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
                         .result();
     }
 
-    /** There, an interrupt of the caller closes the connection, and would fail requests of others that came along. */
+    /**
+     * On a virtual thread, an interrupt of the caller closes the connection. Requests of others on it would fail, too.
+     */
     private static boolean isOnVirtualThread() {
         return "VirtualThreads".equals(Thread.currentThread().getThreadGroup().getName());
     }
 
-    /** Whether it gets a queue entry unless it is granted. */
+    /** Whether the request gets a queue entry unless it is granted. */
     private static boolean isQueueing(AcquireRequest request) {
         return request.waiterNumber() != null && !request.queued();
     }

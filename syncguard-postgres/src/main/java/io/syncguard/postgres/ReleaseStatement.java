@@ -135,7 +135,7 @@ final class ReleaseStatement {
                 });
     }
 
-    /** After a release, the next lease ends one time to live of an entry from now at the earliest. */
+    /** After a release, the next lease ends one waiter ttl from now at the earliest. */
     private @Nullable AcquireResult queued(ResultSet rows, ReleaseResult result) throws SQLException {
         boolean released = result.outcome() == ReleaseResult.Outcome.RELEASED;
         return rows.getBoolean("queued") ? new AcquireResult.Queued(released ? waiterTtl : Duration.ZERO, null) : null;
@@ -172,13 +172,14 @@ final class ReleaseStatement {
     }
 
     /**
-     * Releases the live leases whose keys have no waiters, or shared ones whose keys have a waiter with permits in front,
-     * in one round trip. It waits for no locked row; an error means that the batch had no effect, unless the answer was
-     * lost.
+     * Releases, in one round trip, the live leases of keys without waiters, and the live shared leases of keys whose
+     * first waiter asks for permits. The statement waits for no locked row. An error means that the batch had no
+     * effect, unless the answer was lost.
      *
-     * @param wakeUps where this process is woken; {@code null} where its waiters poll, or for hand-overs by messages
-     * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone, as
-     *     the second of two equal ones
+     * @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll, or for hand-overs by
+     *     messages
+     * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone,
+     *     such as the second of two equal ones
      */
     List<@Nullable ReleaseResult> batch(
             PostgresConnections connections, List<String> lockIds, @Nullable WakeUpSubscriber wakeUps) {

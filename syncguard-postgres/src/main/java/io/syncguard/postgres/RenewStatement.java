@@ -23,7 +23,10 @@ final class RenewStatement {
         this.waiterTtl = settings.waiterTtl();
     }
 
-    /** When each waiter has to look again: zero if it can be granted now, or if its entry was not renewed. */
+    /**
+     * Returns for each waiter the time until its next attempt: zero if it can be granted now, or if its entry was not
+     * renewed.
+     */
     List<Duration> run(PostgresConnections connections, List<String> lockIds) {
         Map<String, Duration> renewed = connections.query(
                 "renewing the queue entries of " + lockIds.size() + " waiter(s)",

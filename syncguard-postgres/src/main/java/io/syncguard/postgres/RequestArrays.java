@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parameters of acquire requests that share a statement, as arrays.
  *
- * @param wakeUps where this process is woken; {@code null} where its waiters poll
+ * @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll
  */
 record RequestArrays(
         Connection connection,
@@ -64,7 +64,7 @@ record RequestArrays(
         return connection.createArrayOf(type, requests.stream().map(part).toArray());
     }
 
-    /** One for an exclusive request, and {@code null} for a shared one without a limit. */
+    /** Returns 1 for an exclusive request, and {@code null} for a shared one without a limit. */
     static @Nullable Integer permitsOf(AcquireRequest request) {
         if (request.mode() == LockMode.EXCLUSIVE) {
             return 1;

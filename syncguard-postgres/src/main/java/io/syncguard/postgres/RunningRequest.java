@@ -10,8 +10,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on a connection. It is ended by an abort of the connection: a cancel request to the server may arrive
- * late, and would end the next statement on the connection.
+ * One request on a connection. Aborting the connection ends it. A cancel request to the server may arrive late, and
+ * would end the next statement on the connection.
  */
 final class RunningRequest implements AutoCloseable {
 
@@ -23,13 +23,13 @@ final class RunningRequest implements AutoCloseable {
     private final boolean interruptible;
     private final Consumer<RunningRequest> onClose;
 
-    /** Also lets the caller wait for an abort that has begun: none may come after the end. */
+    /** Also makes the caller wait for an abort that has begun: none may happen after the end of the request. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Guarded by the lock. */
     private boolean closed;
 
-    /** Guarded by the lock: why it was ended. */
+    /** Guarded by the lock: why the request was ended. */
     private @Nullable Exception reason;
 
     RunningRequest(Connection connection, long deadline, boolean interruptible, Consumer<RunningRequest> onClose) {
@@ -39,15 +39,15 @@ final class RunningRequest implements AutoCloseable {
         this.onClose = onClose;
     }
 
-    void endIfOver(long now) {
+    void endIfDue(long now) {
         if (interruptible && caller.isInterrupted()) {
             end(new InterruptedException());
         } else if (now >= deadline) {
-            end(new SocketTimeoutException("The time of the request is over"));
+            end(new SocketTimeoutException("The request timed out"));
         }
     }
 
-    /** The error with the reason for which this request was ended, if it was. */
+    /** Adds to the error the reason why this request was ended, if it was. */
     SQLException explained(SQLException error) {
         lock.lock();
         try {

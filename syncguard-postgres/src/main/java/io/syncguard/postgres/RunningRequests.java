@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The requests that are under way, and the thread that ends those whose time is over or whose caller was interrupted. A
- * driver limits each read by itself, and does not see an interrupt.
+ * The running requests, and the thread that ends those that time out or whose caller is interrupted. A driver limits
+ * only each single read, and does not react to an interrupt.
  *
  * <p>Thread-safe.
  */
 final class RunningRequests implements AutoCloseable {
 
-    /** How long an interrupt waits for the thread at most: short for a person, long for a statement. */
+    /** Maximum delay of an interrupt: longer than most statements, and too short for a person to notice. */
     private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
 
     private final Set<RunningRequest> running = ConcurrentHashMap.newKeySet();
@@ -24,7 +24,7 @@ final class RunningRequests implements AutoCloseable {
 
     RunningRequests(Time time) {
         this.time = time;
-        this.alarm = new Alarm("syncguard-requests", time, this::endThoseOver);
+        this.alarm = new Alarm("syncguard-requests", time, this::endDue);
     }
 
     Time time() {
@@ -34,7 +34,7 @@ final class RunningRequests implements AutoCloseable {
     /**
      * Begins a request of the running thread, which has to close it before the pool can lend the connection again.
      *
-     * @param deadline when its time is over
+     * @param deadline when the request times out
      * @param interruptible whether an interrupt ends it
      */
     RunningRequest begin(Connection connection, long deadline, boolean interruptible) {
@@ -49,9 +49,9 @@ final class RunningRequests implements AutoCloseable {
         alarm.close();
     }
 
-    private long endThoseOver() {
+    private long endDue() {
         long now = time.nanoTime();
-        running.forEach(request -> request.endIfOver(now));
+        running.forEach(request -> request.endIfDue(now));
         return running.isEmpty() ? Time.NEVER : now + LOOK_NANOS;
     }
 }

@@ -14,8 +14,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Warns at the start of what may write lock ids into a log: they are parameters of statements, and whoever reads one may
- * end its lock.
+ * Warns at the start of settings and proxies that may log lock ids. They are parameters of statements, and whoever
+ * reads one can release its lock.
  */
 final class StatementLogs {
 
@@ -32,10 +32,10 @@ final class StatementLogs {
             "oracle.ucp.",
             "org.springframework.jdbc.datasource.");
 
-    /** It logs parameters at this level. */
+    /** The logger of the driver logs parameters at FINEST. */
     private static final Logger DRIVER = Logger.getLogger("org.postgresql.core.v3.QueryExecutorImpl");
 
-    /** A setting that an extension has not defined has no row. Each row logs parameters. */
+    /** Returns the settings that log parameters. Settings of an extension that is not loaded have no row. */
     private static final String SETTINGS = """
         WITH s AS (SELECT name, setting FROM pg_catalog.pg_settings),
              sizes AS (SELECT coalesce(max(setting) FILTER (WHERE name = 'log_parameter_max_length'), '-1') AS logged,
@@ -71,7 +71,7 @@ final class StatementLogs {
         }
     }
 
-    /** The classes that a statement passes, without pools and the driver. */
+    /** The classes of the connection's layers, without pools and the driver. */
     private static List<String> proxies(Connection connection) throws SQLException {
         List<String> found = new ArrayList<>();
         Connection layer = connection;

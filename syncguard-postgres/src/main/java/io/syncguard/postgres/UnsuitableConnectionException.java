@@ -4,7 +4,10 @@ import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A connection of the application's {@code DataSource} cannot serve locks, because it depends on its user. */
+/**
+ * A connection of the application's {@code DataSource} cannot serve locks, because it depends on the transaction or
+ * context of the thread that opens it.
+ */
 final class UnsuitableConnectionException extends SQLException implements ConnectionRefusal {
 
     private static final long serialVersionUID = 1L;
@@ -39,7 +42,7 @@ final class UnsuitableConnectionException extends SQLException implements Connec
                 null);
     }
 
-    /** @param cause what the {@code DataSource} has thrown */
+    /** @param cause the exception of the {@code DataSource} */
     static UnsuitableConnectionException withoutContext(Exception cause) {
         return new UnsuitableConnectionException(
                 "The DataSource gives no usable connection to a thread of SyncGuard, which has no tenant, request or"

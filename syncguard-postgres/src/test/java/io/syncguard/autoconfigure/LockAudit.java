@@ -32,7 +32,7 @@ final class LockAudit {
                 """);
     }
 
-    /** In the order in which they happened. */
+    /** Returns the changes of a key in the order in which they happened. */
     List<Entry> of(String key) {
         return jdbc.query(
                 "SELECT * FROM lock_audit WHERE lock_key = ? ORDER BY id",

@@ -23,7 +23,7 @@ final class TestDatabase {
         return new TestDatabase();
     }
 
-    /** With the tables and functions of the library under their default names. */
+    /** Creates a database with the tables and functions of the library under their default names. */
     static TestDatabase withSchema() {
         return withSchema(FenceSource.COUNTER);
     }
@@ -51,7 +51,7 @@ final class TestDatabase {
         return newRole("role");
     }
 
-    /** @param kind the beginning of its name */
+    /** @param kind the beginning of the role's name */
     String newRole(String kind) {
         String role = kind + "_of_" + name();
         jdbc.execute("CREATE ROLE " + role + " LOGIN PASSWORD '" + ROLE_PASSWORD + "'");
@@ -101,12 +101,12 @@ final class TestDatabase {
         return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
     }
 
-    /** The sessions of all others. */
+    /** Returns the number of all other sessions. */
     int sessions() {
         return describedSessions().size();
     }
 
-    /** The same, each with its state and its last statement. An autovacuum worker is none of them. */
+    /** Returns these sessions, each with its state and its last statement. Leaves out autovacuum workers. */
     List<String> describedSessions() {
         return jdbc.queryForList(
                 "SELECT concat_ws(' ', pid, state, wait_event, application_name, query_start, query)"
@@ -115,7 +115,7 @@ final class TestDatabase {
                 String.class);
     }
 
-    /** The transactions that an error or a rollback ended, in sessions that have ended. */
+    /** Returns the number of transactions that an error or a rollback ended, in sessions that have ended. */
     long rollbacks() {
         return jdbc.queryForObject(
                 "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()", Long.class);

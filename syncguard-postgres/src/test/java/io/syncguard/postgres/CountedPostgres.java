@@ -29,7 +29,7 @@ final class CountedPostgres implements AutoCloseable {
         pool.setMaximumPoolSize(4);
     }
 
-    /** With the tables and functions under their default names. */
+    /** Creates a database with the tables and functions under their default names. */
     static CountedPostgres withSchema() {
         CountedPostgres postgres = new CountedPostgres();
         postgres.initialize(PostgresTables.DEFAULT);
@@ -61,7 +61,7 @@ final class CountedPostgres implements AutoCloseable {
         pool.getHikariPoolMXBean().softEvictConnections();
     }
 
-    /** A lock manager. Locks that are held when it is closed are released at once. */
+    /** Returns a lock manager. It releases held locks at once when it is closed. */
     LockEngine locks() {
         EngineSettings settings = new EngineSettings(
                 "test",

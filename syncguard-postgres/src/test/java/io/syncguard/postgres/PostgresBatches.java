@@ -16,7 +16,7 @@ import java.util.Objects;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Sends batches to a database, past the backend. */
+/** Sends batches to a database without the backend. */
 final class PostgresBatches {
 
     private static final PostgresSettings SETTINGS = new PostgresSettings(
@@ -44,7 +44,7 @@ final class PostgresBatches {
         this(Objects.requireNonNull(database.jdbc.getDataSource()));
     }
 
-    /** A request of a caller who does not wait, whose lock id tells the key and the caller. */
+    /** Creates a request of a caller who does not wait. Its lock id names the key and the caller. */
     static AcquireRequest request(String key, String caller) {
         return AcquireRequests.exclusive(key, lockId(key, caller), RaceDatabase.TTL, "test");
     }

@@ -18,7 +18,7 @@ class PostgresClockStore extends PostgresContractStore {
     }
 }
 
-/** The same, and each request of callers goes in a batch. */
+/** Fences come from the clock, and each request of callers goes in a batch. */
 final class PostgresBatchedClockStore extends PostgresClockStore {
 
     PostgresBatchedClockStore() {

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
- * The tables are in a schema in which somebody else has created whatever could take the place of a function or an
- * operator. The contracts follow, on this store: none of it is called. {@code HostileSchemaTests} has what is no
- * operation of a backend.
+ * The tables are in a schema in which somebody else has created every function and operator that could replace one that
+ * the library calls. The contracts follow, on this store: none of them is called. {@code HostileSchemaTests} tests all
+ * that is no operation of a backend.
  */
 final class PostgresHostileStore implements ContractStoreProvider, BeforeAllCallback, AfterAllCallback {
 
@@ -34,7 +34,7 @@ final class PostgresHostileStore implements ContractStoreProvider, BeforeAllCall
         return hostile.store().emptied();
     }
 
-    /** One for all classes. */
+    /** Creates one store for all classes. */
     @Override
     public void beforeAll(ExtensionContext context) {
         hostile = context.getRoot()

@@ -33,10 +33,10 @@ final class PostgresOperations {
     }
 
     /**
-     * @param owner of the tables
-     * @param role whose backends run the operations
-     * @param other a backend of the owner. What is there before an operation is done by the owner, so that an operation
-     *     fails by itself
+     * @param owner the owner of the tables
+     * @param role the role whose backends run the operations
+     * @param other a backend of the owner. The owner prepares each operation, so that only the operation itself can
+     *     fail
      */
     PostgresOperations(
             DataSource owner, DataSource role, PostgresTables tables, LockBackend other, FenceSource fences) {
@@ -83,7 +83,7 @@ final class PostgresOperations {
         new PostgresSchema(role, tables, fences).initialize();
     }
 
-    /** As the sweeper sends it, which needs time to do so. */
+    /** Runs a statement of the sweeper, which itself would need some time to send it. */
     private void sql(String statement) throws SQLException {
         try (Connection connection = new LockSessions(role, tables).open();
                 Statement running = connection.createStatement()) {

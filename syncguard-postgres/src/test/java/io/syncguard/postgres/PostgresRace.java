@@ -41,7 +41,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         this(10);
     }
 
-    /** @param connections of the backend */
+    /** @param connections maximum number of connections of the backend */
     PostgresRace(int connections) {
         this(connections, Duration.ofSeconds(60), FenceSource.COUNTER);
     }
@@ -167,7 +167,10 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         stopBeforeRow("UPDATE", table);
     }
 
-    /** A lock of the session, not of a transaction: the stopped session still waits when the other one commits. */
+    /**
+     * Takes a lock of the session, not of a transaction, so that the stopped session still waits after the other one
+     * commits.
+     */
     private void redLight() throws SQLException {
         inOther("SELECT pg_advisory_lock(" + RED_LIGHT + ")");
     }
@@ -225,12 +228,12 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
                 """, Integer.class);
     }
 
-    /** The waiters who have been woken since the last call, in the order of their numbers. */
+    /** Returns the waiters that were woken since the last call, in the order of their numbers. */
     List<Long> woken() throws SQLException {
         return notifications.woken();
     }
 
-    /** The pause after a refusal by a lapsed row that another session has locked. */
+    /** Asserts the pause after a refusal because of a lapsed row that another session has locked. */
     void assertRefusedForAMoment(AcquireRequest request) {
         assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(

@@ -5,7 +5,7 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
-/** A database of its own, whose function that reads the clock reads a number. */
+/** A database of its own, in which the function for the clock reads a number instead. */
 public final class PostgresStoppedStore implements StoppedStore {
 
     private final PostgresContractStore store;

@@ -54,8 +54,8 @@ class RaceDatabase implements AutoCloseable {
     final ReplacedFunctions functions = new ReplacedFunctions(jdbc);
 
     /**
-     * @param connections of the backend
-     * @param timeout of the backend: how long the server may be silent
+     * @param connections maximum number of connections of the backend
+     * @param timeout the network timeout of the backend
      */
     RaceDatabase(int connections, Duration timeout) {
         this(connections, timeout, FenceSource.COUNTER);
@@ -109,14 +109,14 @@ class RaceDatabase implements AutoCloseable {
         return (AcquireResult.Granted) attempt;
     }
 
-    /** Makes a queue entry for this request. */
+    /** Creates a queue entry for this request. */
     AcquireResult.Queued queue(AcquireRequest request, long waiter) {
         AcquireResult attempt = backend.acquire(request.waitingAs(waiter));
         assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
         return (AcquireResult.Queued) attempt;
     }
 
-    /** How long refused callers have to wait, as far as the server knows. */
+    /** Returns the time that refused callers have to wait, as far as the server knows. */
     static Duration timeLeft(AcquireResult attempt) {
         return attempt instanceof AcquireResult.Queued queued
                 ? queued.nextLook()
@@ -139,12 +139,12 @@ class RaceDatabase implements AutoCloseable {
         return backend.rotate(new ExtendRequest(lockId, TTL));
     }
 
-    /** What the sweeper's statement does with these keys. */
+    /** Runs the sweeper's statement for these keys. */
     int sweep(String... keys) {
         return jdbc.queryForObject("SELECT syncguard_locks_sweep(?)", Integer.class, (Object) keys);
     }
 
-    /** Forgets the idle counters, as the sweeper does. */
+    /** Deletes the idle counters, as the sweeper does. */
     void forget() {
         jdbc.queryForObject("SELECT syncguard_locks_forget('', ?)", String.class, FenceSettings.RETENTION.toMillis());
     }
@@ -196,7 +196,7 @@ class RaceDatabase implements AutoCloseable {
         functions.tickingClock(step);
     }
 
-    /** From now on the server's clock is a real one again. */
+    /** Makes the server's clock a real one again. */
     void restoreClock() {
         functions.restore("now");
     }
@@ -210,7 +210,7 @@ class RaceDatabase implements AutoCloseable {
         return jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
     }
 
-    /** The answers of all operations for a lease that has just been granted, after each of these periods. */
+    /** Asserts the answers of all operations for a lease that has just been granted, after several periods. */
     void assertLiveForASecondAfterItsEnd(String lockId) {
         moveClock(TTL.plusMillis(999));
         assertThat(backend.isLocked(KEY)).isTrue();

@@ -12,7 +12,7 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Receives the wake-ups of the database, on whichever channel a waiter listens. */
+/** Receives the wake-ups of the database for all waiters. */
 final class RaceNotifications implements AutoCloseable {
 
     /** The channel of the waiters of all backends. */
@@ -38,7 +38,7 @@ final class RaceNotifications implements AutoCloseable {
         send("LISTEN " + CHANNEL);
     }
 
-    /** The waiters who have been woken since the last call, in the order of their numbers. */
+    /** Returns the waiters that were woken since the last call, in the order of their numbers. */
     List<Long> woken() throws SQLException {
         // Notifications arrive in the order of the commits.
         send("NOTIFY " + CHANNEL + ", '" + LAST + "'");

@@ -5,9 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * The functions of the script, some of which a test replaces for a while. They are named without the name of the table.
- */
+/** Replaces functions of the script for the time of a test. Functions are named without the name of the table. */
 final class ReplacedFunctions {
 
     private final JdbcTemplate jdbc;
@@ -21,7 +19,7 @@ final class ReplacedFunctions {
      * Replaces a whole function.
      *
      * @param signature its parameters and its type, as in the script
-     * @param query which it runs from now on
+     * @param query the query that the function runs from now on
      */
     void replace(String function, String signature, String query) {
         remember(function);
@@ -29,18 +27,18 @@ final class ReplacedFunctions {
                 .formatted(function, signature, query));
     }
 
-    /** Has a function wait for locks for longer than a batch does. */
+    /** Makes a function wait longer for locks than a batch does. */
     void setPatient(String function) {
         remember(function);
         jdbc.execute("ALTER FUNCTION syncguard_locks_" + function + " SET lock_timeout = '60s'");
     }
 
-    /** From now on the server's clock stands still, except for {@link #moveClock}. */
+    /** Stops the server's clock. Only {@link #moveClock} moves it. */
     void stopClock() {
         replaceClock("SELECT last_value FROM test_clock");
     }
 
-    /** From now on the server's clock advances by one step with each reading, and only then. */
+    /** Makes the server's clock advance by one step with each reading, and only then. */
     void tickingClock(Duration step) {
         replaceClock("SELECT nextval('test_clock')");
         jdbc.execute("ALTER SEQUENCE test_clock INCREMENT " + step.toMillis());

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>While there are few callers, each sends its request alone.
- *   <li>Otherwise requests wait in a queue. When there is room for a batch, all that wait depart in one.
- *   <li>A batch departs on the thread of a caller, or on the thread that brings the answer to another batch. Neither
- *       waits, and there is no other thread and no lock.
+ *   <li>Otherwise requests wait in a queue. When another batch may be under way, all waiting requests depart in it.
+ *   <li>A batch departs on the thread of a caller, or on the thread that delivers the answer to another batch. Neither
+ *       blocks. There is no other thread and no lock.
  *   <li>Each caller waits for its own answer, and may leave at any time.
  * </ul>
  *
@@ -29,16 +29,19 @@ final class AsyncBatcher<Q, A> {
     @FunctionalInterface
     interface Sender<Q, A> {
 
-        /** @return the answers, in the order of the requests. It is cancelled when no caller waits for them any more */
+        /**
+         * @return the answers, in the order of the requests. The batcher cancels the future when no caller waits any
+         *     more
+         */
         CompletableFuture<List<A>> send(List<Q> requests);
     }
 
     /**
      * The limits of a batcher.
      *
-     * @param callers how many callers send their requests alone
-     * @param batches how many batches are under way at most
-     * @param batchSize how many requests one batch has at most
+     * @param callers number of callers up to which each sends its request alone
+     * @param batches maximum number of batches under way
+     * @param batchSize maximum number of requests in one batch
      */
     record Limits(int callers, int batches, int batchSize) {}
 
@@ -55,9 +58,9 @@ final class AsyncBatcher<Q, A> {
     }
 
     /**
-     * Notes a caller, until {@link #leave}.
+     * Counts a caller, until {@link #leave}.
      *
-     * @return whether it sends its request alone, because there are few
+     * @return whether the caller sends its request alone, because there are few callers
      */
     boolean enter() {
         return callers.incrementAndGet() <= limits.callers();
@@ -76,8 +79,8 @@ final class AsyncBatcher<Q, A> {
     }
 
     /**
-     * Sends what waits, as far as there is room. Either this thread sees the room of an answer, or the thread
-     * of that answer sees what has been added to the queue before this thread looked for room.
+     * Sends waiting requests while the limit allows another batch. Either this thread sees that an answer has made
+     * room, or the thread of that answer sees the requests that were queued before this thread looked for room.
      */
     private void depart() {
         while (!waiting.isEmpty() && takeRoom()) {
@@ -99,12 +102,12 @@ final class AsyncBatcher<Q, A> {
 
         private final List<BatchedReply<Q, A>> replies = new ArrayList<>();
 
-        /** The callers that wait for an answer, and the thread that sends the batch. */
+        /** Number of callers that wait for an answer, plus one while the batch is being sent. */
         private final AtomicInteger present = new AtomicInteger(1);
 
         private CompletableFuture<List<A>> sent = new CompletableFuture<>();
 
-        /** With the first requests that wait, except those whose callers have left. */
+        /** Takes the first waiting requests, except those whose callers have left. */
         Batch() {
             while (replies.size() < limits.batchSize()) {
                 BatchedReply<Q, A> reply = waiting.poll();
@@ -130,7 +133,7 @@ final class AsyncBatcher<Q, A> {
             leave();
         }
 
-        /** The last one that leaves makes room: the answer may never come. */
+        /** The last one that leaves cancels the batch, and so makes room: the answer may never come. */
         private void leave() {
             if (present.decrementAndGet() == 0) {
                 sent.cancel(false);

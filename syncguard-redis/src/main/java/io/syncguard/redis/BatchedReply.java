@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to one request of an {@link AsyncBatcher}. Its caller leaves by cancelling it.
+ * The answer to one request of an {@link AsyncBatcher}. A caller leaves by cancelling its answer.
  *
  * @param <Q> the request
  * @param <A> its answer
@@ -16,7 +16,7 @@ final class BatchedReply<Q, A> extends CompletableFuture<A> {
 
     private final Q request;
 
-    /** What to do when the caller leaves; set once, by the batch or by the caller. {@code null} in the queue. */
+    /** The action to run when the caller leaves; set once, by the batch or by the caller. {@code null} in the queue. */
     private final AtomicReference<@Nullable Runnable> whenLeft = new AtomicReference<>();
 
     BatchedReply(Q request) {
@@ -27,12 +27,12 @@ final class BatchedReply<Q, A> extends CompletableFuture<A> {
         return request;
     }
 
-    /** @return whether its caller has not left, so that it is sent */
+    /** @return whether the caller is still there, so that the request is sent */
     boolean joins(Runnable whenCallerLeaves) {
         return whenLeft.compareAndSet(null, whenCallerLeaves);
     }
 
-    /** Whether the store may have received it. Does not change once the caller has left. */
+    /** Whether the store may have received the request. Does not change once the caller has left. */
     boolean wasSent() {
         Runnable action = whenLeft.get();
         return action != null && action != NOT_SENT;

@@ -29,14 +29,14 @@ final class RedisAcquireRequests {
      * Makes the request.
      *
      * @param wakeUps {@code null} if no hand-overs can be received
-     * @throws LockBackendException when the lock id would not lead to the shard of the key
+     * @throws LockBackendException if the lock id does not lead to the shard of the key
      */
     RedisRequest of(AcquireRequest request, String channel, @Nullable WakeUpSubscriber wakeUps) {
         RedisLock lock = locks.of(request.key());
         if (!locks.isFor(request.lockId(), lock)) {
             throw new LockBackendException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "The lock id is not one for lock '" + request.key() + "': make it by LockBackend.lockIdFor",
+                    "The lock id does not fit lock '" + request.key() + "'. Create it with LockBackend.lockIdFor",
                     null);
         }
         long ttl = request.ttl().toMillis();

@@ -7,7 +7,9 @@ import io.syncguard.spi.KeyedLockId;
 import java.util.List;
 import java.util.Optional;
 
-/** Attempts of one caller for several keys. The answer is empty for an attempt that had no effect and is to be repeated. */
+/**
+ * Attempts of one caller for several keys. The answer is empty for an attempt without effect, which has to be repeated.
+ */
 final class RedisAcquisitions implements RedisShardedRequests.Kind<AcquireRequest, Optional<AcquireResult>> {
 
     private final RedisAcquireRequests requests;
@@ -31,7 +33,7 @@ final class RedisAcquisitions implements RedisShardedRequests.Kind<AcquireReques
                 items.stream().map(item -> requests.of(item, channel, null)).toList());
     }
 
-    /** The script of one attempt reports an error better. */
+    /** Returns empty for an error: repeating the single attempt reports it better. */
     @Override
     public Optional<AcquireResult> read(RedisReply reply, int index) {
         RedisReply answer = reply.answer(index);

@@ -21,12 +21,12 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests for which no thread waits: the driver's thread brings the answer, and its timer ends a request without one.
- * Thread-safe.
+ * Sends requests for which no thread waits: the driver's thread delivers the answer, and its timer ends a request
+ * without one. Thread-safe.
  */
 final class RedisAsyncRequests {
 
-    /** Time for the driver to read what arrived while the process stood still. */
+    /** Time for the driver to read the data that arrived while the process was paused. */
     private static final long READING_MILLIS = 100;
 
     private final RedisScriptRunner scripts;
@@ -41,7 +41,7 @@ final class RedisAsyncRequests {
         this.timer = timer;
     }
 
-    /** The number of the shard of a lock id; -1 if it has none. */
+    /** Returns the number of the shard of a lock id; -1 if it has none. */
     int shardOf(String lockId) {
         RedisShard shard = locks.shardOf(lockId);
         return shard == null ? -1 : shard.number();
@@ -53,7 +53,7 @@ final class RedisAsyncRequests {
      * @param items all of one shard
      * @param limit in milliseconds
      * @return the answers in the order of the items, or a {@link LockBackendException}
-     * @throws LockBackendException when it was not sent, because there is no connection
+     * @throws LockBackendException if the request was not sent, because there is no connection
      */
     <I, A> CompletableFuture<List<A>> send(RedisShardedRequests.Kind<I, A> kind, List<I> items, long limit) {
         return locksOf(items.stream().map(kind::idOf).toList(), limit).thenCompose(found -> {
@@ -80,7 +80,7 @@ final class RedisAsyncRequests {
         });
     }
 
-    /** The lock of each lock id; {@code null} for one that nobody has. */
+    /** Returns the lock of each lock id; {@code null} for a lock id that nobody has. */
     CompletableFuture<List<@Nullable RedisLock>> locksOf(List<KeyedLockId> ids, long limit) {
         return lockIds.locksOfLater(ids, request -> send(request, limit, reply -> reply));
     }
@@ -98,13 +98,13 @@ final class RedisAsyncRequests {
         });
     }
 
-    /** Sends a script by its digest, and its text if the server does not know it. */
+    /** Sends the digest of a script, and then its text if the server does not know the script. */
     static CompletableFuture<List<Object>> send(
             RedisScriptingAsyncCommands<byte[], byte[]> commands, RedisScript script, byte[][] keys, byte[][] values) {
         CompletableFuture<List<Object>> answers = new CompletableFuture<>();
         forward(commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
             if (error instanceof RedisNoScriptException) {
-                // The server has not run it since it started.
+                // The server has not run the script since its start.
                 forward(
                         commands.eval(script.text(), ScriptOutputType.MULTI, keys, values),
                         answers,
@@ -117,8 +117,8 @@ final class RedisAsyncRequests {
     }
 
     /**
-     * A timer that runs late had no thread, perhaps because the process stood still: the answer may have arrived, and is
-     * read next.
+     * A timer may run late because it had no thread, perhaps while the process was paused. The answer may have arrived
+     * by then, and is read next.
      */
     private void endAfter(long limit, CompletableFuture<?> reply) {
         Timeout timeout = timer.newTimeout(
@@ -140,7 +140,7 @@ final class RedisAsyncRequests {
                 onError.accept(error);
             }
         });
-        // If nobody waits, the driver does not send a command that it has queued, and the text is not sent either.
+        // When nobody waits any more, the driver drops a command that it has queued, and the text is not sent either.
         answers.whenComplete((any, error) -> reply.cancel(false));
     }
 }

@@ -18,7 +18,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         this.shard = shard;
     }
 
-    /** On the thread of a caller or of the driver, after the callers have waited for the connection. */
+    /** Runs on a thread of a caller or of the driver. The callers have waited for the connection before. */
     @Override
     public CompletableFuture<List<Object>> send(List<RedisRequest> requests) {
         String doing = "running " + requests.size() + " operations";
@@ -27,7 +27,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         return RedisAsyncRequests.send(commands, BATCH, batch.keyValues(), batch.values());
     }
 
-    /** These requests as one. The answers come in their order. */
+    /** Combines the requests into one, which answers them in their order. */
     static RedisRequest batch(String description, RedisShard shard, List<RedisRequest> requests) {
         List<String> keys = new ArrayList<>();
         List<String> arguments = new ArrayList<>();

@@ -3,12 +3,12 @@ package io.syncguard.redis;
 /** Which requests of callers share a script call with those of other threads. */
 public enum RedisBatching {
 
-    /** Those that come while many other requests are under way. */
+    /** Requests that arrive while many others are under way. */
     AUTO,
 
-    /** None. */
+    /** No requests. */
     OFF,
 
-    /** All that can: also a request that comes alone. For tests. */
+    /** All requests, even a single one, as far as possible. For tests. */
     ALWAYS
 }

@@ -50,7 +50,7 @@ final class RedisCallerReleases implements RedisShardedRequests.Kind<KeyedLockId
         return ReleaseResult.NOT_FOUND;
     }
 
-    /** The engine repeats all of them, which does no harm to those that were released. */
+    /** The engine repeats all releases, which does not harm those that succeeded. */
     @Override
     public ReleaseResult failed(LockBackendException error) {
         throw error;

@@ -5,22 +5,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** Sends the acquire requests and releases of callers, under load many in one script. Thread-safe. */
+/** Sends the acquire requests and releases of callers; under load, many in one script. Thread-safe. */
 final class RedisCallerRequests {
 
-    /** The driver sends the requests of few callers on one connection without waiting, which is as fast. */
+    /**
+     * Number of callers up to which each sends its own script: the driver pipelines them on one connection, which is as
+     * fast.
+     */
     private static final int CALLERS = 16;
 
-    /** While the server runs one, the next arrives. */
+    /** While the server runs one batch, the next one arrives. */
     private static final int BATCHES = 2;
 
-    /** Other clients of the server wait for a batch: about a millisecond. */
+    /** Other clients of the server wait for a batch of this size for about a millisecond. */
     static final int BATCH_SIZE = 64;
 
     private final RedisScriptRunner scripts;
     private final RedisBatching batching;
 
-    /** In the order of the shards. A shard on a master that does not answer holds up no other. */
+    /** One for each shard, in their order, so that a master that does not answer delays no other shard. */
     private final List<AsyncBatcher<RedisRequest, Object>> batchers = new ArrayList<>();
 
     RedisCallerRequests(RedisScriptRunner scripts, RedisShards shards, RedisBatching batching) {

@@ -10,43 +10,43 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * The options of the driver. Protocol, TLS and what concerns the shape of a cluster are the application's. All that
- * locks rest on is set here: the driver's versions have different defaults, and an application may have chosen others
- * for its own commands.
+ * The options of the driver. Protocol, TLS and topology of a cluster come from the application. This class sets all
+ * options that locks depend on: the versions of the driver have different defaults, and an application may have chosen
+ * other values for its own commands.
  */
 final class RedisClientOptions {
 
     /**
-     * The shortest time between two searches for the masters of a cluster: each asks all nodes, and the first one may
-     * come before the failover is over.
+     * The shortest time between two topology refreshes: each asks all nodes, and the first one may run before the
+     * failover is over.
      */
-    private static final Duration SEARCH_PAUSE = Duration.ofSeconds(1);
+    private static final Duration REFRESH_PAUSE = Duration.ofSeconds(1);
 
     private RedisClientOptions() {}
 
-    /** Always the options of a cluster: they also work for one server, and a cluster ignores others. */
+    /** Always returns options for a cluster: they also work for one server, and a cluster ignores other options. */
     static ClusterClientOptions of(ClientOptions application, Duration timeout) {
         ClusterClientOptions.Builder builder = application instanceof ClusterClientOptions cluster
                 ? cluster.mutate()
                         // While slots move, one request follows several redirects.
                         .maxRedirects(Math.max(cluster.getMaxRedirects(), ClusterClientOptions.DEFAULT_MAX_REDIRECTS))
-                        .topologyRefreshOptions(search(cluster.getTopologyRefreshOptions()))
+                        .topologyRefreshOptions(refresh(cluster.getTopologyRefreshOptions()))
                 : ClusterClientOptions.builder(application)
-                        .topologyRefreshOptions(search(ClusterTopologyRefreshOptions.create()));
+                        .topologyRefreshOptions(refresh(ClusterTopologyRefreshOptions.create()));
         ClientOptions defaults = ClientOptions.create();
         builder.replayFilter(defaults.getReplayFilter()).useHashIndexQueue(true);
         return builder.autoReconnect(true)
                 .decodeBufferPolicy(defaults.getDecodeBufferPolicy())
                 .pingBeforeActivateConnection(true)
                 .suspendReconnectOnProtocolFailure(false)
-                // Also fails pending requests when the connection is lost: the driver would send them again.
+                // Also fails pending requests when the connection is lost. Otherwise the driver would send them again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 // A limit would also fail heartbeats and releases. Callers have limits of their own.
                 .requestQueueSize(Integer.MAX_VALUE)
                 .publishOnScheduler(false)
                 // The digests of the scripts are those of their bytes in UTF-8.
                 .scriptCharset(StandardCharsets.UTF_8)
-                // A master that took over may be a node that was not known before.
+                // The new master after a failover may be a node that was unknown before.
                 .validateClusterNodeMembership(false)
                 // Each caller limits its own wait. The driver would start a timer for each request.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
@@ -58,7 +58,7 @@ final class RedisClientOptions {
         return SocketOptions.builder()
                 .connectTimeout(timeout)
                 .tcpNoDelay(true)
-                // Detects that the server of an idle connection has gone without closing it.
+                // Detects on an idle connection that the server has disappeared without closing it.
                 .keepAlive(KeepAliveOptions.builder()
                         .enable()
                         .idle(Duration.ofSeconds(5))
@@ -69,14 +69,14 @@ final class RedisClientOptions {
     }
 
     /**
-     * The driver asks the nodes for the masters at the first sign that they have changed. Lettuce 7 does so by default,
-     * and deprecates the choice; Lettuce 6 does not.
+     * Refreshes the topology at the first sign of a change. Lettuce 7 does so by default, and deprecates the option;
+     * Lettuce 6 does not.
      */
     @SuppressWarnings("deprecation")
-    private static ClusterTopologyRefreshOptions search(ClusterTopologyRefreshOptions application) {
+    private static ClusterTopologyRefreshOptions refresh(ClusterTopologyRefreshOptions application) {
         return ClusterTopologyRefreshOptions.builder()
                 .enableAllAdaptiveRefreshTriggers()
-                .adaptiveRefreshTriggersTimeout(SEARCH_PAUSE)
+                .adaptiveRefreshTriggersTimeout(REFRESH_PAUSE)
                 .refreshTriggersReconnectAttempts(1)
                 .closeStaleConnections(true)
                 .dynamicRefreshSources(application.useDynamicRefreshSources())

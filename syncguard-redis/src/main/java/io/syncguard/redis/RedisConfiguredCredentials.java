@@ -12,8 +12,8 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import org.springframework.util.StringUtils;
 
 /**
- * User and password of the connection details, read for each connection: the application may change them. In a form
- * that the driver reads in its event loop. Otherwise the driver reads them in the common pool, where the application
+ * Reads user and password from the connection details for each connection, because the application may change them. The
+ * driver reads this kind of provider in its event loop. It would read others in the common pool, where the application
  * may delay it, and where it may close the connection of a refused user before it has recorded the reason.
  */
 final class RedisConfiguredCredentials implements RedisCredentialsProviderFactory {
@@ -37,7 +37,7 @@ final class RedisConfiguredCredentials implements RedisCredentialsProviderFactor
 
     private static RedisCredentials credentials(@Nullable String user, RedisPassword password) {
         String named = StringUtils.hasText(user) ? user : null;
-        // A user without a password has to send an empty one: the server would take it for the default user.
+        // A user without a password has to send an empty one. Without it, the server would choose the default user.
         char[] none = named == null ? null : new char[0];
         return RedisCredentials.just(named, password.toOptional().orElse(none));
     }

@@ -36,27 +36,27 @@ final class RedisConnections implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(RedisConnections.class);
 
-    /** The attempts to connect while the driver does not know why the connection failed. */
+    /** Maximum number of attempts to connect while the driver does not know why the connection failed. */
     private static final int ATTEMPTS = 10;
 
-    /** Grows with each attempt: on a busy machine, attempts in a row fail in the same way. */
+    /** The pause grows with each attempt: on a busy machine, attempts in quick succession fail in the same way. */
     private static final long PAUSE_NANOS = 5_000_000;
 
-    /** How long close() waits for threads that connect. */
+    /** Maximum wait of close() for connecting threads. */
     private static final long GRACE_MILLIS = 100;
 
-    /** More than a new JVM on a busy machine needs to load the driver. */
+    /** Longer than a new JVM on a busy machine needs to load the driver. */
     private static final long LOADING_SECONDS = 30;
 
     private final ThreadFactory connectors = DaemonThreadFactory.named("syncguard-connect");
     private final RedisDriver driver;
     private final RedisLayout layout;
 
-    /** The attempt to connect that runs or has succeeded. After a success the driver reconnects by itself. */
+    /** The running or successful attempt to connect. After a success the driver reconnects by itself. */
     private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
             new AtomicReference<>();
 
-    /** The threads that are connecting, each with a future that is done at the end of the attempt. */
+    /** The connecting threads, each with a future that completes at the end of the attempt. */
     private final Map<Thread, CompletableFuture<@Nullable Void>> connecting = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -70,16 +70,16 @@ final class RedisConnections implements AutoCloseable {
     }
 
     /**
-     * The connection that runs scripts, after the number of shards was checked. Connecting to sentinels and to the
-     * nodes of a cluster may take several timeouts. So a separate thread connects, and a caller waits for it at most
-     * for its limit, in milliseconds.
+     * Returns the connection that runs scripts, after the check of the number of shards. Connecting to sentinels and to
+     * the nodes of a cluster may take several timeouts. So a separate thread connects, and a caller waits for it no
+     * longer than its limit, in milliseconds.
      */
     RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
             throws InterruptedException, ExecutionException, TimeoutException {
         return attempt().get(limit, TimeUnit.MILLISECONDS);
     }
 
-    /** Begins to connect, and waits until the driver opens a socket or has failed. In a new JVM that takes a while. */
+    /** Begins to connect, and waits until the driver has opened a socket or failed. This takes a while in a new JVM. */
     void begin() throws InterruptedException {
         CompletableFuture<?> either = CompletableFuture.anyOf(attempt(), driver.opened());
         try {
@@ -94,7 +94,7 @@ final class RedisConnections implements AutoCloseable {
         return known == null ? begun() : known;
     }
 
-    /** The attempt that this thread begins, or another one at the same moment. */
+    /** Returns the attempt that this thread begins, or the one that another thread began at the same moment. */
     private CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> begun() {
         CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine = new CompletableFuture<>();
         CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.compareAndExchange(null, mine);
@@ -113,7 +113,7 @@ final class RedisConnections implements AutoCloseable {
         return mine;
     }
 
-    /** A new connection for wake-ups. */
+    /** Opens a new connection for wake-ups. */
     StatefulRedisPubSubConnection<String, String> subscriber() {
         return unlessClosed(() -> {
             AbstractRedisClient client = driver.factory().getRequiredNativeClient();
@@ -123,34 +123,34 @@ final class RedisConnections implements AutoCloseable {
         });
     }
 
-    /** The master of a slot of the cluster, as far as the driver knows. */
+    /** Returns the master of a slot of the cluster, as far as the driver knows. */
     @Nullable
     RedisClusterNode masterOf(int slot) {
         RedisClusterClient client = (RedisClusterClient) driver.factory().getRequiredNativeClient();
         return client.getPartitions().getPartitionBySlot(slot);
     }
 
-    /** The error of a request, or the reason for which it had no connection. */
+    /** Returns the error of a request, or the reason why it had no connection. */
     Throwable reasonOf(Throwable error) {
         return driver.reconnects().reasonOf(error);
     }
 
-    /** For messages, such as {@code Redis at 127.0.0.1:6379}. */
+    /** The name of the server for messages, such as {@code Redis at 127.0.0.1:6379}. */
     String server() {
         return driver.server();
     }
 
-    /** A connection for a single question. */
+    /** Returns a connection for a single command. */
     RedisConnection connection() {
         return driver.factory().getConnection();
     }
 
-    /** A request failed. Its connection is closed if the server says that it is not the master. */
+    /** Reports a failed request. Closes its connection if the server answered that it is not the master. */
     void failed(Throwable error) {
         driver.failed(error);
     }
 
-    /** For requests that no thread waits for. */
+    /** The timer for requests that no thread waits for. */
     Timer timer() {
         return driver.timer();
     }
@@ -164,7 +164,7 @@ final class RedisConnections implements AutoCloseable {
         awaitConnecting();
         // The driver does not end the wait of a thread that is still connecting.
         connecting.keySet().forEach(Thread::interrupt);
-        // On an interrupted thread, the driver would leave its threads.
+        // On an interrupted thread, the driver would leave its own threads running.
         Shielded.uninterrupted(driver::close);
     }
 
@@ -189,7 +189,7 @@ final class RedisConnections implements AutoCloseable {
             try {
                 return driver.factory().getConnection().getNativeConnection();
             } catch (RedisConnectionFailureException ex) {
-                // The server refused, and the driver closed the connection before this thread could read the reason.
+                // The server refused the connection, and the driver closed it before this thread could read the reason.
                 if (tries == ATTEMPTS || !(ex.getMostSpecificCause() instanceof IllegalStateException)) {
                     throw ex;
                 }
@@ -202,7 +202,7 @@ final class RedisConnections implements AutoCloseable {
         CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
         connecting.put(Thread.currentThread(), ended);
         try {
-            // Read after the thread was registered: either close() finds the thread, or the thread sees the flag.
+            // Read the flag after registering the thread: either close() finds the thread, or the thread sees the flag.
             if (closed.get()) {
                 throw new RedisException("The connections are closed");
             }
@@ -213,7 +213,9 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    /** The driver does not close a connection that has just begun, so it would stay open. */
+    /**
+     * Waits for connecting threads: the driver does not close a connection that has just begun, so it would stay open.
+     */
     private void awaitConnecting() {
         try {
             CompletableFuture.allOf(connecting.values().toArray(CompletableFuture[]::new))
@@ -225,7 +227,7 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    /** The same type for one server, for sentinels and for a cluster. */
+    /** The type is the same for one server, for sentinels and for a cluster. */
     @SuppressWarnings("unchecked")
     private static RedisScriptingAsyncCommands<byte[], byte[]> asCommands(Object connection) {
         return (RedisScriptingAsyncCommands<byte[], byte[]>) connection;

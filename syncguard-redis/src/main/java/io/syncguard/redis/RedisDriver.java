@@ -25,14 +25,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The driver, made from the connection details of the application's connection factory. Server, credentials, TLS, name
- * and client options are the application's; threads, timeouts and reconnection are the library's.
+ * The driver, created from the connection details of the application's connection factory. Server, credentials, TLS,
+ * name and client options come from the application; threads, timeouts and reconnection from the library.
  *
- * <p>It reconnects, but repeats no request: an acquire request that ran twice would find its own lease in the way.
+ * <p>The driver reconnects, but repeats no request: an acquire request that ran twice would be blocked by its own
+ * lease.
  */
 final class RedisDriver implements AutoCloseable {
 
-    /** The longest pause before it reconnects. Each pause is random. */
+    /** The longest pause before the driver reconnects. Each pause is random. */
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
@@ -42,10 +43,10 @@ final class RedisDriver implements AutoCloseable {
     private final LettuceConnectionFactory factory;
     private final RedisReconnects reconnects = new RedisReconnects();
 
-    /** Done with the first socket. */
+    /** Completes with the first socket. */
     private final CompletableFuture<@Nullable Void> opened = new CompletableFuture<>();
 
-    /** The open ones. */
+    /** The open channels. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
@@ -73,8 +74,8 @@ final class RedisDriver implements AutoCloseable {
                 .nettyCustomizer(new NettyCustomizer() {
                     @Override
                     public void afterChannelInitialized(Channel channel) {
-                        // First in the pipeline, so it sees the bytes in front of TLS.
-                        channel.pipeline().addFirst(new RedisSilence(settings.timeout(), Time.SYSTEM));
+                        // First in the pipeline, so that it sees the bytes before TLS.
+                        channel.pipeline().addFirst(new RedisReadTimeout(settings.timeout(), Time.SYSTEM));
                         if (left != null) {
                             left.opened(channel);
                         }
@@ -94,7 +95,7 @@ final class RedisDriver implements AutoCloseable {
         factory.start();
     }
 
-    /** For messages, such as {@code Redis at 127.0.0.1:6379}. */
+    /** The name of the server for messages, such as {@code Redis at 127.0.0.1:6379}. */
     String server() {
         return server;
     }
@@ -107,28 +108,31 @@ final class RedisDriver implements AutoCloseable {
         return reconnects;
     }
 
-    /** Done when the driver has opened its first socket: then a new JVM has loaded most of its classes. */
+    /**
+     * Completes when the driver has opened its first socket. By then, a new JVM has loaded most of the driver's
+     * classes.
+     */
     CompletableFuture<@Nullable Void> opened() {
         return opened;
     }
 
-    /** A request failed. Leaves the server if it says that it is not the master. */
+    /** Reports a failed request. Closes the connections if the server answered that it is not the master. */
     void failed(Throwable error) {
         if (wrongServer != null) {
             wrongServer.leaveAfter(error);
         }
     }
 
-    /** Its thread runs already. */
+    /** Returns the timer, whose thread runs already. */
     Timer timer() {
         return resources.timer();
     }
 
-    /** A connection begins. */
+    /** Registers a new connection. */
     private void opened(Channel channel) {
         channels.add(channel);
         channel.closeFuture().addListener(any -> channels.remove(channel));
-        // Read after it was added: either close() finds it, or this thread sees the flag.
+        // Read the flag after adding the channel: either close() finds the channel, or this thread sees the flag.
         if (closed) {
             channel.close();
         }
@@ -136,10 +140,10 @@ final class RedisDriver implements AutoCloseable {
     }
 
     /**
-     * Closes connections that have just begun: the driver does not know them yet, and an event loop that ends may leave
-     * them open.
+     * Closes connections that have just begun: the driver does not know them yet, and an event loop may leave them open
+     * when it ends.
      */
-    private void closeThoseThatBegin() {
+    private void closeUnfinished() {
         closed = true;
         channels.stream().filter(channel -> !channel.isActive()).forEach(Channel::close);
     }
@@ -147,15 +151,15 @@ final class RedisDriver implements AutoCloseable {
     @Override
     public void close() {
         Shielded.closeAll(
-                this::closeThoseThatBegin,
+                this::closeUnfinished,
                 factory::destroy,
                 () -> resources.shutdown(0, 1, TimeUnit.SECONDS),
                 () -> eventLoops.shutdown(0, 1, TimeUnit.SECONDS));
     }
 
     /**
-     * From its field: its getters return a default one with localhost for any that its constructor does not know, such
-     * as static master and replicas.
+     * Reads the field. The getters return a default with localhost for details of a kind that they do not know, such as
+     * static master and replicas.
      */
     private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {
         Object details = new DirectFieldAccessor(application).getPropertyValue("configuration");
@@ -172,7 +176,7 @@ final class RedisDriver implements AutoCloseable {
         return readable;
     }
 
-    /** Redis allows neither blanks nor characters beyond ASCII in it. */
+    /** Redis allows neither blanks nor non-ASCII characters in the name of a client. */
     private static String name(String application) {
         return application.isBlank() ? "syncguard" : "syncguard-" + application.replaceAll("[^!-~]", "-");
     }
@@ -194,7 +198,7 @@ final class RedisDriver implements AutoCloseable {
         return nodes.stream().map(RedisNode::asString).sorted().collect(Collectors.joining(", "));
     }
 
-    /** Without the pool, and without the read preference: a replica may not have a grant yet. */
+    /** Leaves out the pool, and the read preference: a replica may lack the latest grants. */
     private static LettuceClientConfiguration configuration(
             LettuceClientConfiguration application,
             ClientResources resources,

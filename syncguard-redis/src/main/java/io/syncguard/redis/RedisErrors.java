@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class RedisErrors {
 
     /**
-     * Finds it also behind other words: before Redis 7, a text about the script precedes the error of a command in it.
+     * The word that determines the code. It need not come first: before Redis 7, a text about the script precedes the
+     * error of a command in it.
      */
     private static final Pattern WORD =
             Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF"
@@ -30,19 +31,19 @@ final class RedisErrors {
                     + "|ACL failure in script|user executing the script can't|max number of clients|DB index");
 
     /**
-     * What the server quotes of a request, and what may have a lock id or the beginning of one: the arguments of a
-     * command that it does not know, and a key that a user may not access.
+     * Parts of a request that the server quotes and that may contain a lock id or its beginning: the arguments of an
+     * unknown command, and a key that the user may not access.
      */
     private static final Pattern QUOTED = Pattern.compile(
             "(with args beginning with:).*|(id:)[\\w-]+|(?<![\\w-])[\\w-]{22}(?![\\w-])",
             Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
-    /** The driver's words when the server ends a connection that begins. */
+    /** The driver's message when the server closes a connection that has just begun. */
     private static final String CLOSED = "Connection closed prematurely";
 
     private RedisErrors() {}
 
-    /** For an error that does not come from a connection. */
+    /** Translates an error that does not come from a connection. */
     static LockBackendException translate(String doing, Throwable error) {
         return translate(doing, "Redis", error);
     }
@@ -60,18 +61,18 @@ final class RedisErrors {
                 withoutLockId(error));
     }
 
-    /** Why the server does not grant locks, and what to do. */
+    /** Explains why the server does not grant locks, and what to do. */
     static String explain(String server, Throwable error) {
         return server + nextStep(codeOf(error), error);
     }
 
-    /** A script that was not sent, because there was no connection. */
+    /** Translates the error of a script that was not sent, because there was no connection. */
     static RequestNotSentException notSent(String doing, String server, Throwable error) {
         return new RequestNotSentException(
                 error instanceof LockBackendException known ? known : translate(doing, server, error));
     }
 
-    /** An answer that no script returns. */
+    /** Reports an answer that no script returns. */
     static LockBackendException malformed(String doing, Exception error) {
         return new LockBackendException(
                 LockErrorCode.INTERNAL,
@@ -89,7 +90,8 @@ final class RedisErrors {
         if (hasCause(InterruptedException.class, error) || hasCause(RedisCommandInterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
         }
-        // Before the driver's other errors: the driver wraps a connection attempt that timed out into one of them.
+        // Check timeouts before the driver's other errors, because the driver wraps a timeout of a connection attempt
+        // into one of them.
         if (hasCause(TimeoutException.class, error)
                 || hasCause(RedisCommandTimeoutException.class, error)
                 || hasCause(java.net.SocketTimeoutException.class, error)
@@ -133,8 +135,8 @@ final class RedisErrors {
     }
 
     /**
-     * The message of the server, which may be the cause of a failed connection attempt. Of several sentinels or nodes,
-     * each has its own.
+     * Returns the error message of the server, which may be the cause of a failed connection attempt. Several sentinels
+     * or nodes may each have sent one.
      */
     static @Nullable RedisCommandExecutionException answerOf(Throwable error) {
         return (RedisCommandExecutionException) find(error, RedisCommandExecutionException.class::isInstance);
@@ -229,12 +231,15 @@ final class RedisErrors {
                 + " later";
     }
 
-    /** The driver adds the address, and on Linux the call of the system. */
+    /** Removes the address that the driver adds, and on Linux the name of the system call. */
     private static String withoutAddress(String message) {
         return message.replaceFirst("^finishConnect.*error\\(-\\d+\\): ", "").replaceFirst(": [^ ]*/[^ ]*:\\d+$", "");
     }
 
-    /** Without what older servers put before an error in a script, and without the arguments of a command. */
+    /**
+     * Returns the message without the text that older servers put before an error in a script, and without the
+     * arguments of a command.
+     */
     static String wordsOf(RedisCommandExecutionException answer) {
         return QUOTED.matcher(
                         String.valueOf(answer.getMessage()).replaceFirst("(?is),? with args beginning with.*$", ""))

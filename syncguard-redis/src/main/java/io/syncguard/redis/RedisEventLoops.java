@@ -7,8 +7,9 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The event loops of the driver, with all threads started at once. The driver starts each thread at its first use,
- * which may be a reconnection. If the thread cannot be made then, the driver gives up the connection for good.
+ * The event loops of the driver, with all threads started at once. By default the driver starts each thread at its
+ * first use, which may be a reconnection. If the thread cannot be created then, the driver gives up the connection for
+ * good.
  */
 final class RedisEventLoops implements EventLoopGroupProvider {
 

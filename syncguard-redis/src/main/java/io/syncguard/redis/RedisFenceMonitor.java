@@ -26,8 +26,8 @@ final class RedisFenceMonitor {
     private final Map<String, Long> fences = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
-     * The largest fence of the key that this process knows, or zero. A caller asks before it sends the acquire request,
-     * because answers may arrive in another order.
+     * Returns the largest fence of the key that this process knows, or zero. Call it before sending the acquire
+     * request, because answers may arrive in another order.
      */
     long lastFence(String key) {
         lock.lock();
@@ -41,7 +41,7 @@ final class RedisFenceMonitor {
     /**
      * Remembers a grant, and reports a fence that is too small.
      *
-     * @param lastFence what {@link #lastFence} answered before the request was sent
+     * @param lastFence the result of {@link #lastFence} before the request was sent
      */
     void granted(String key, Fence fence, long lastFence) {
         boolean beganAgain = fence.value() <= lastFence;

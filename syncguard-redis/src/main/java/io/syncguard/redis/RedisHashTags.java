@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Finds hash tags whose slots are spread evenly over a cluster. The slots are divided into as many equal parts as there
- * are shards, and the slot of each shard is near the middle of its part. So masters that share the slots evenly also
+ * are shards, and the slot of each shard is near the middle of its part. Masters that share the slots evenly thus also
  * share the shards evenly.
  */
 final class RedisHashTags {
@@ -13,9 +13,9 @@ final class RedisHashTags {
     private RedisHashTags() {}
 
     /**
-     * The prefixes of the shards: the hash tag of each is that of the prefix, {@code #} and a number.
+     * Returns the prefixes of the shards: the hash tag of each is that of the prefix, {@code #} and a number.
      *
-     * @param prefix has a hash tag
+     * @param prefix a prefix with a hash tag
      */
     static List<String> spread(String prefix, int shards) {
         int end = prefix.indexOf('}', prefix.indexOf('{'));
@@ -33,7 +33,7 @@ final class RedisHashTags {
         return List.of(found);
     }
 
-    /** The middle quarter of a part. */
+    /** Whether the slot is in the middle quarter of its part. */
     private static boolean isNearMiddle(int place) {
         return Math.abs(place - SlotHash.SLOT_COUNT / 2) <= SlotHash.SLOT_COUNT / 8;
     }

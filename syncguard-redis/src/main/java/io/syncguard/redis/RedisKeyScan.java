@@ -19,17 +19,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the keys of leases and queue entries. It must not slow down locks, however many callers list them: one caller
- * scans at a time, and those who wait share its result. Thread-safe.
+ * Finds the keys of leases and queue entries. Listing must not slow down locks, however many callers list: one caller
+ * scans at a time, and the waiting ones share its result. Thread-safe.
  */
 final class RedisKeyScan {
 
     static final String DOING = "listing locks";
 
-    /** How long further pages come from the scan of the first page, which may take a minute. */
+    /**
+     * For this time after the scan of the first page, which may take a minute, further pages come from the same scan.
+     */
     private static final long PAGES_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** As PostgreSQL has it. */
+    /** The same order as in PostgreSQL. */
     private static final Comparator<String> BY_BYTES =
             Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
@@ -37,23 +39,23 @@ final class RedisKeyScan {
     private final Function<Set<RedisLock>, Collection<String>> keysOf;
     private final RedisPace pace;
 
-    /** Its holder scans. Not a monitor, which would pin virtual threads. */
+    /** The thread that holds it scans. Not a monitor, which would pin virtual threads. */
     private final ReentrantLock turn = new ReentrantLock(true);
 
-    /** How many scans have begun. Written under the turn. */
+    /** Number of scans that have begun. Written under the turn. */
     private final AtomicLong begun = new AtomicLong();
 
     /** Guarded by the turn. */
     private SoftReference<Scan> last = new SoftReference<>(null);
 
-    /** @param keysOf finds the keys of locks of which only the names are known */
+    /** @param keysOf finds the keys of locks whose names are known */
     RedisKeyScan(RedisNameScan names, Function<Set<RedisLock>, Collection<String>> keysOf, RedisPace pace) {
         this.names = names;
         this.keysOf = keysOf;
         this.pace = pace;
     }
 
-    /** The keys of a query in their order. Some may be free again. */
+    /** Returns the keys of a query in their order. Some may be free again. */
     List<String> keys(LockQuery query) {
         return scan(!query.after().isEmpty()).tailSet(query.after(), false).stream()
                 .filter(key -> key.startsWith(query.prefix()))
@@ -70,7 +72,7 @@ final class RedisKeyScan {
         }
         try {
             Scan known = last.get();
-            // A scan that began after this call has all keys that were there at the call.
+            // A scan that began after this call contains all keys that existed at the call.
             if (known != null && (known.number() > before || furtherPage && known.isRecent(pace.now()))) {
                 return known.result();
             }
@@ -96,11 +98,11 @@ final class RedisKeyScan {
     }
 
     /**
-     * A scan that has ended.
+     * A finished scan.
      *
      * @param number grows with each scan
-     * @param ended when it did
-     * @param failure of the server, which those who waited for it share, too
+     * @param ended when it ended
+     * @param failure the failure of the scan, which callers that waited for it get, too
      */
     private record Scan(
             long number,

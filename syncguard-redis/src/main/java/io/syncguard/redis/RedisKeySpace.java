@@ -21,7 +21,9 @@ final class RedisKeySpace {
         return prefix;
     }
 
-    /** The name of a lock, which follows the family: the key itself if it is short enough, else its hash. */
+    /**
+     * Returns the name of a lock, which follows the family: the key itself if it is short enough, otherwise its hash.
+     */
     String name(String key) {
         return storageKeys.of(key).substring(prefix.length());
     }

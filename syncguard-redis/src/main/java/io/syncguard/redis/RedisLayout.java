@@ -13,14 +13,14 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Compares what is stored with the keys of a prefix: version of the layout, number of shards, and source of the fences.
- * The first process stores them. A process with another version would not read the locks of the others, and one with
- * another number would not find them, and its fences would begin again. A process with fences from counters would begin
- * at 1 where a counter was forgotten; the change to the clock is safe.
+ * Compares the settings of this process with those stored under its prefix: version of the layout, number of shards,
+ * and source of the fences. The first process stores them. A process with another version could not read the locks of
+ * the others. With another number of shards it would not find them, and its fences would begin again. With fences from
+ * counters it would begin at 1 where a counter was deleted; the change to the clock is safe.
  */
 final class RedisLayout {
 
-    /** Increases when a version of the library cannot share keys with the last one. */
+    /** Increases when a version of the library cannot share keys with the previous one. */
     static final String VERSION = "2";
 
     private static final RedisScript LAYOUT = RedisScript.named("layout");
@@ -36,7 +36,7 @@ final class RedisLayout {
     }
 
     /**
-     * Compares them with the stored ones. One round trip.
+     * Compares the settings with the stored ones, in one round trip.
      *
      * @throws LockBackendException with {@code INVALID_ARGUMENT} if they differ
      */
@@ -89,7 +89,7 @@ final class RedisLayout {
         }
     }
 
-    /** A lock operation reports it if Redis was unavailable at the start. */
+    /** Returns an exception that a lock operation can report, too, if Redis was unavailable at the start. */
     private static LockBackendException refused(LockSetupException reason) {
         return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, String.valueOf(reason.getMessage()), reason);
     }

@@ -7,7 +7,7 @@ import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 
-/** Ends a lease or takes a fence for it, by its lock id; or ends all leases of a key. */
+/** Ends a lease by its lock id, takes a fence for it, or ends all leases of a key. */
 final class RedisLeaseRequests {
 
     private static final RedisScript ROTATE = RedisScript.named("rotate");

@@ -13,14 +13,14 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Lists locks. No index has them: an index would make each grant slower. So a {@link RedisKeyScan} passes all keys of
- * the server, and then the locks of the page alone are asked for. Thread-safe.
+ * Lists locks. There is no index of them, which would make each grant slower. So a {@link RedisKeyScan} scans all keys
+ * of the server, and this class then reads only the locks of the page. Thread-safe.
  */
 final class RedisList {
 
     private static final RedisScript STATUS = RedisScript.named("status");
 
-    /** How many locks are asked for at the same time. */
+    /** Number of locks that are read at the same time. */
     private static final int CHUNK = 100;
 
     private final RedisScriptRunner scripts;
@@ -42,7 +42,7 @@ final class RedisList {
         List<LockStatus> found = new ArrayList<>();
         inChunks(candidates, chunk -> {
             found.addAll(statuses(chunk.stream().map(locks::of).toList()));
-            // One more than asked for shows whether there is another page.
+            // One lock more than the limit shows whether there is another page.
             return found.size() <= query.limit();
         });
         return LockPage.of(found, query.limit());
@@ -52,7 +52,7 @@ final class RedisList {
         return statuses(List.of(locks.of(key))).stream().findFirst();
     }
 
-    /** The keys of locks of which only the names are known. A name that may be a hash needs a lease or entry. */
+    /** Finds the keys of locks whose names are known. If a name may be a hash, a lease or queue entry tells the key. */
     private Collection<String> keysOf(Set<RedisLock> named) {
         List<String> found = new ArrayList<>();
         List<RedisLock> hashes = new ArrayList<>();
@@ -71,7 +71,7 @@ final class RedisList {
         return found;
     }
 
-    /** Without those that nobody holds or waits for any more. */
+    /** Leaves out locks that nobody holds or waits for any more. */
     private List<LockStatus> statuses(List<RedisLock> asked) {
         return ask(asked, LockStatus.MAX_QUEUE, (lock, reply) -> RedisReplyReader.readStatus(reply, lock.key()))
                 .stream()

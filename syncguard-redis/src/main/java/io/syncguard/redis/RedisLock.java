@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A lock, and the names of its keys.
+ * A lock, and the names of its Redis keys.
  *
  * @param key the normalised key
- * @param name follows the families: the key itself if it is short enough, else its hash
- * @param shard that has all its keys
+ * @param name follows the family in each Redis key: the key itself if it is short enough, otherwise its hash
+ * @param shard the shard with all its Redis keys
  */
 record RedisLock(String key, String name, RedisShard shard) {
 
-    /** What the scripts for all of a lock may touch, in the order in which they know it. */
+    /** The Redis keys for scripts on a whole lock, in the order that the scripts expect. */
     List<String> keys() {
         return List.of(
                 named("lock:"),
@@ -24,7 +24,7 @@ record RedisLock(String key, String name, RedisShard shard) {
                 named("waiters:"));
     }
 
-    /** What the scripts for one lock id may touch. */
+    /** The Redis keys for scripts on one lock id. */
     List<String> keys(String lockId) {
         List<String> keys = new ArrayList<>(keys());
         keys.add(shard.id(lockId));
@@ -35,7 +35,7 @@ record RedisLock(String key, String name, RedisShard shard) {
         return shard.prefix() + family + name;
     }
 
-    /** What a lease and a queue entry say to people: the owner and, if the name does not show it, the key. */
+    /** The readable part of a lease or queue entry: the owner and, if it differs from the name, the key. */
     String label(String owner) {
         return owner + '\0' + (name.equals(key) ? "" : key);
     }

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Locks in Redis. Each operation runs one script of {@code syncguard/redis}: one round trip, and atomic at the server.
- * Under load, acquire requests and releases of many threads share a script.
+ * Keeps locks in Redis. Each operation runs one script of {@code syncguard/redis}: one round trip, atomic at the
+ * server. Under load, acquire requests and releases of many threads share a script.
  */
 public final class RedisLockBackend implements LockBackend {
 
@@ -70,7 +70,7 @@ public final class RedisLockBackend implements LockBackend {
     private volatile @Nullable WakeUpSubscriber wakeUps;
 
     /**
-     * @param application has the connection details; the backend opens separate connections
+     * @param application provides the connection details; the backend opens separate connections
      * @param settings prefix and times
      */
     public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings) {
@@ -78,9 +78,9 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * The same.
+     * Creates a backend whose connections have a name.
      *
-     * @param applicationName is a part of the name of the connections, unless the factory has a name for its own
+     * @param applicationName part of the name of the connections, unless the factory names its own
      */
     public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
         this(new RedisConnections(application, settings, applicationName), settings, Time.SYSTEM);
@@ -115,10 +115,10 @@ public final class RedisLockBackend implements LockBackend {
 
     /**
      * Checks the number of shards, the version of the server and the rights of its user, and warns if it deletes locks
-     * or fence counters when its memory is full. If the server cannot be asked now, the first lock operation checks the
-     * number of shards. A few round trips.
+     * or fence counters when its memory is full. If the server is unavailable, the first lock operation checks the
+     * number of shards. Takes a few round trips.
      *
-     * @throws io.syncguard.LockException if no retry mends what the server refuses
+     * @throws io.syncguard.LockException if the server refuses locks for a reason that no retry changes
      */
     public void checkServer() {
         try {
@@ -131,7 +131,7 @@ public final class RedisLockBackend implements LockBackend {
                 throw RedisStartFailure.of(keys.prefix(), ex);
             }
             log.warn("Lock operations fail for now: " + RedisErrors.explain(connections.server(), ex));
-            log.debug("Redis cannot be asked now", ex);
+            log.debug("Redis could not be checked at the start", ex);
         }
     }
 
@@ -219,7 +219,7 @@ public final class RedisLockBackend implements LockBackend {
         return leases.release(id, ownChannel());
     }
 
-    /** Empty without wake-ups: then nothing takes a hand-over from the answer to a release. */
+    /** Returns an empty text without wake-ups: then nothing handles a hand-over in the answer to a release. */
     private String ownChannel() {
         return wakeUps == null ? "" : channel;
     }
@@ -326,9 +326,8 @@ public final class RedisLockBackend implements LockBackend {
 
     /**
      * The server runs the requests of one connection in order, so a release on the same connection needs no wait,
-     * unless it overtakes a batch that another thread is about to send. The period is for a lost connection: two
-     * timeouts until the silence is detected, a pause and a timeout for the next connection, and one timeout for the
-     * release.
+     * unless it overtakes a batch that another thread is about to send. The period covers a lost connection: two
+     * timeouts until it is detected, a pause and a timeout for the next connection, and one timeout for the release.
      */
     @Override
     public Duration inDoubtPeriod() {

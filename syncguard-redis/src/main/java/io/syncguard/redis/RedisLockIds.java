@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the locks of lock ids. Where a caller does not know the key, as for a lease of another process, this takes a
- * round trip.
+ * Finds the locks of lock ids. This takes a round trip if the caller does not know the key, as for a lease of another
+ * process.
  */
 final class RedisLockIds {
 
@@ -27,17 +27,17 @@ final class RedisLockIds {
         this.locks = locks;
     }
 
-    /** The lock; {@code null} if nobody has the lock id. */
+    /** Returns the lock; {@code null} if nobody has the lock id. */
     @Nullable
     RedisLock lockOf(KeyedLockId id, long limit) {
         return id.key() == null ? locksOf(List.of(id), limit).get(0) : locks.of(id);
     }
 
     /**
-     * The locks in the order of the lock ids; {@code null} for a lock id that nobody has.
+     * Returns the locks in the order of the lock ids; {@code null} for a lock id that nobody has.
      *
      * @param limit in milliseconds
-     * @throws LockBackendException when a shard that has an unknown key does not answer
+     * @throws LockBackendException if a shard with an unknown key does not answer
      */
     List<@Nullable RedisLock> locksOf(List<KeyedLockId> ids, long limit) {
         List<@Nullable RedisLock> found = known(ids);
@@ -53,7 +53,7 @@ final class RedisLockIds {
     }
 
     /**
-     * Does the same, and does not wait.
+     * Does the same without blocking.
      *
      * @param ids all of one shard
      */
@@ -74,7 +74,7 @@ final class RedisLockIds {
         return found;
     }
 
-    /** The indexes of the lock ids whose keys are not known. */
+    /** Returns the indexes of the lock ids whose keys are unknown. */
     private Map<RedisShard, List<Integer>> unknown(List<KeyedLockId> ids) {
         Map<RedisShard, List<Integer>> unknown = new LinkedHashMap<>();
         for (int i = 0; i < ids.size(); i++) {

@@ -23,12 +23,12 @@ final class RedisLocks {
         return new RedisLock(key, name, shards.ofName(name));
     }
 
-    /** Whether a name may be the hash of a key. It may be the key as well. */
+    /** Whether a name may be the hash of a key. Such a name may also be a key. */
     boolean mayBeHash(String name) {
         return HASH.matcher(name).matches();
     }
 
-    /** The lock of a lock id; {@code null} if its key is not known, or if the key is not that of the lock id. */
+    /** Returns the lock of a lock id; {@code null} if its key is unknown, or does not belong to the lock id. */
     @Nullable
     RedisLock of(KeyedLockId id) {
         String key = id.key();
@@ -36,7 +36,7 @@ final class RedisLocks {
         return lock == null || !isFor(id.lockId(), lock) ? null : lock;
     }
 
-    /** Whether the lock id may be one for the lock: it leads to the same shard. */
+    /** Whether the lock id may belong to the lock: both have the same shard. */
     boolean isFor(String lockId, RedisLock lock) {
         return shards.ofLockId(lockId) == lock.shard();
     }

@@ -22,13 +22,16 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the names of locks by {@code SCAN}, which passes all keys of a server, those of others, too. Each step is small,
- * because everybody else waits for it, and is followed by a pause. Each master is passed once, however many shards it
- * has. Thread-safe.
+ * Finds the names of locks by {@code SCAN}, which reads all keys of a server, including those of other applications.
+ * Each step is small, because all other clients wait for it, and is followed by a pause. Each master is scanned once,
+ * however many shards it has. Thread-safe.
  */
 final class RedisNameScan {
 
-    /** Half a millisecond of the server. Less than half of that would take a fifth more of its time in all. */
+    /**
+     * Takes the server half a millisecond. Steps of less than half that size would take a fifth more of its time in
+     * all.
+     */
     private static final long STEP = 500;
 
     /** A lock that has a holder or a waiter has a key of one of these families. */
@@ -38,7 +41,7 @@ final class RedisNameScan {
     private final RedisPace pace;
     private final Map<String, RedisShard> shards;
 
-    /** The prefix of a shard: up to its number, and behind that. The second is empty if there is only one. */
+    /** The prefix of a shard, up to its number and after it. The second part is empty if there is only one shard. */
     private final String begin;
 
     private final String end;
@@ -55,11 +58,13 @@ final class RedisNameScan {
         this.begin = one ? prefix : prefix.substring(0, prefix.lastIndexOf('#', tag) + 1);
         this.end = one ? "" : prefix.substring(tag);
         String pattern = one ? escaped(begin) : escaped(begin) + "*" + escaped(end);
-        // The first letters of the families: a pattern has no alternatives.
+        // Matches the first letters of the families, because a pattern has no alternatives.
         this.step = ScanArgs.Builder.limit(STEP).match((pattern + "[lrq]*").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The locks that have a holder or a waiter, or had one not long ago, with their names as their keys. */
+    /**
+     * Returns the locks that have a holder or a waiter, or had one recently, with their names in place of their keys.
+     */
     Set<RedisLock> locks() {
         Set<RedisLock> found = new HashSet<>();
         RedisClusterAsyncCommands<byte[], byte[]> commands = commands();
@@ -81,7 +86,7 @@ final class RedisNameScan {
         ScanCursor cursor = ScanCursor.INITIAL;
         while (!cursor.isFinished()) {
             ScanCursor from = cursor;
-            // Together they take one round trip.
+            // The three commands take one round trip together.
             RedisFuture<List<byte[]>> before = connected(server::time);
             RedisFuture<KeyScanCursor<byte[]>> page = connected(() -> server.scan(from, step));
             RedisFuture<List<byte[]>> after = connected(server::time);
@@ -96,7 +101,7 @@ final class RedisNameScan {
         }
     }
 
-    /** {@code null} for the key of something else. */
+    /** Returns {@code null} if the Redis key does not belong to a lock. */
     private @Nullable RedisLock lock(byte[] bytes) {
         String key = new String(bytes, StandardCharsets.UTF_8);
         int at = key.indexOf(end, begin.length()) + end.length();
@@ -112,9 +117,9 @@ final class RedisNameScan {
                         .orElse(null);
     }
 
-    /** The masters of a cluster, as far as the driver knows, with their shards. */
+    /** Returns the masters of a cluster that the driver knows, with their shards. */
     private Map<RedisClusterNode, Set<RedisShard>> masters(RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
-        // The answers tell the driver of shards that have moved.
+        // The answers inform the driver of shards that have moved.
         requireShards(cluster, Set.copyOf(shards.values()));
         Map<RedisClusterNode, Set<RedisShard>> masters = new LinkedHashMap<>();
         for (RedisShard shard : shards.values()) {
@@ -127,7 +132,7 @@ final class RedisNameScan {
         return masters;
     }
 
-    /** Fails if the server does not have the shards, or not all of their keys: {@code SCAN} does not tell. */
+    /** Fails if the server does not have all keys of the shards. {@code SCAN} does not report that. */
     private void requireShards(RedisClusterAsyncCommands<byte[], byte[]> server, Set<RedisShard> itsShards) {
         Map<RedisShard, RedisFuture<Long>> answers = new HashMap<>();
         for (RedisShard shard : itsShards) {
@@ -137,7 +142,7 @@ final class RedisNameScan {
         answers.values().forEach(this::await);
     }
 
-    /** The same type for one server, for sentinels and for a cluster. */
+    /** The type is the same for one server, for sentinels and for a cluster. */
     @SuppressWarnings("unchecked")
     private RedisClusterAsyncCommands<byte[], byte[]> commands() {
         return (RedisClusterAsyncCommands<byte[], byte[]>) scripts.connect(RedisKeyScan.DOING, scripts.limit());
@@ -148,7 +153,7 @@ final class RedisNameScan {
                 answer, scripts.deadline(scripts.limit()), error -> scripts.translate(RedisKeyScan.DOING, error));
     }
 
-    /** The driver fails at once without a connection. */
+    /** Translates the error that the driver throws at once without a connection. */
     private <T> T connected(Supplier<T> call) {
         try {
             return call.get();
@@ -165,7 +170,7 @@ final class RedisNameScan {
         return Long.parseLong(new String(text, StandardCharsets.US_ASCII));
     }
 
-    /** As a part of a pattern of Redis. */
+    /** Escapes a text for a pattern of Redis. */
     private static String escaped(String text) {
         return text.replaceAll("[*?\\[\\]\\\\]", "\\\\$0");
     }

@@ -3,13 +3,16 @@ package io.syncguard.redis;
 import io.syncguard.concurrent.Time;
 import java.util.concurrent.TimeUnit;
 
-/** Leaves the server time for locks between the steps of a list. Thread-safe. */
+/** Pauses between the steps of a list, to leave the server time for locks. Thread-safe. */
 final class RedisPace {
 
-    /** The pause after a step, as a multiple of its time. So a list takes a twentieth of the server's time at most. */
+    /**
+     * The pause after a step, as a multiple of the step's duration. A list thus takes at most a twentieth of the
+     * server's time.
+     */
     private static final int REST = 19;
 
-    /** The longest pause: a step that took so long has mostly waited. */
+    /** The longest pause. A step that would need a longer one has mostly waited. */
     private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Time time;
@@ -25,7 +28,7 @@ final class RedisPace {
     /**
      * Pauses after a step.
      *
-     * @param nanos which it took
+     * @param nanos the duration of the step
      */
     void rest(String doing, long nanos) {
         try {

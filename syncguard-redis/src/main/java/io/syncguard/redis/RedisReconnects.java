@@ -17,20 +17,20 @@ final class RedisReconnects {
 
     private volatile @Nullable RedisCommandExecutionException refusal;
 
-    /** On a thread of the driver. */
+    /** Runs on a thread of the driver. */
     void accept(Event event) {
         if (event instanceof ConnectionActivatedEvent) {
             refusal = null;
         } else if (event instanceof ReconnectFailedEvent failed) {
             RedisCommandExecutionException answer = RedisErrors.answerOf(failed.getCause());
             if (answer != null || RedisErrors.hasCause(IOException.class, failed.getCause())) {
-                // Otherwise the driver closed the connection before it had recorded the reason, which stays the same.
+                // Otherwise the driver closed the connection before it had recorded the reason; keep the last one.
                 refusal = answer;
             }
         }
     }
 
-    /** The error, or the reason for which there is no connection. */
+    /** Returns the error, or the reason why there is no connection. */
     Throwable reasonOf(Throwable error) {
         RedisCommandExecutionException current = refusal;
         return current != null && error.getClass() == RedisException.class && error.getCause() == null

@@ -3,7 +3,7 @@ package io.syncguard.redis;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a server refuses until a person changes it. */
+/** The kinds of refusals of a server that last until a person changes something. */
 enum RedisRefusal {
     PASSWORD("\\b(NOAUTH|WRONGPASS)\\b|invalid password"),
     RIGHT("\\b(NOPERM|DENIED)\\b|ACL failure in script|user executing the script can't"),
@@ -18,7 +18,7 @@ enum RedisRefusal {
         this.words = Pattern.compile(words);
     }
 
-    /** @param answer of the server, in which other words may come first */
+    /** @param answer the error of the server; other words may precede the decisive one */
     static RedisRefusal of(String answer) {
         for (RedisRefusal each : values()) {
             Matcher found = each.words.matcher(answer);

@@ -37,7 +37,7 @@ final class RedisReleases implements RedisShardedRequests.Kind<KeyedLockId, Rele
         return ReleaseResult.NOT_FOUND;
     }
 
-    /** The engine repeats all of them, which does no harm to those that were released. */
+    /** The engine repeats all releases, which does not harm those that succeeded. */
     @Override
     public ReleaseResult failed(LockBackendException error) {
         throw error;

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
  */
 record RedisReply(List<?> items) {
 
-    /** What a script answers: a list, or one item alone. */
+    /** Wraps the answer of a script: a list, or a single item. */
     static RedisReply of(Object answer) {
         return new RedisReply(answer instanceof List<?> items ? items : List.of(answer));
     }
@@ -45,12 +45,12 @@ record RedisReply(List<?> items) {
         return IntStream.range(0, requests).mapToObj(reader).toList();
     }
 
-    /** The item, as the script of one operation answers it. */
+    /** Returns an item as the answer of a single operation. */
     RedisReply answer(int index) {
         return of(items.get(index));
     }
 
-    /** The items, each of which is a list. */
+    /** Returns the items, each of which is a list. */
     List<RedisReply> replies() {
         return items.stream().map(item -> new RedisReply((List<?>) item)).toList();
     }

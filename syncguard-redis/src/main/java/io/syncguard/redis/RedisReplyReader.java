@@ -22,9 +22,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the answers of the scripts. Each answer begins with the word for its outcome, or is a time.
- */
+/** Reads the answers of the scripts. Each answer is a time, or begins with a word for its outcome. */
 final class RedisReplyReader {
 
     private RedisReplyReader() {}
@@ -47,12 +45,12 @@ final class RedisReplyReader {
                 timeOf(words[3]).minusMillis(LockBackend.TOLERANCE_MILLIS));
     }
 
-    /** Whether the lease is an earlier one of the caller: others may have got larger fences since. */
+    /** Whether the caller already held the lease. Others may have got larger fences since. */
     static boolean isGrantedAgain(RedisReply reply) {
         return reply.text(0).endsWith(" again");
     }
 
-    /** Whether the attempt was not in vain because of an error or a counter at its end. */
+    /** Whether the attempt was decided: it neither failed with an error nor found a counter at its end. */
     static boolean isGrantOrRefusal(RedisReply reply) {
         return reply.text(0).startsWith("granted ") || reply.text(0).equals("refused");
     }
@@ -104,7 +102,7 @@ final class RedisReplyReader {
         };
     }
 
-    /** In the order of their fences. */
+    /** Returns the leases in the order of their fences. */
     static List<RawLockInfo> readInfos(RedisReply reply, String key) {
         return reply.replies().stream()
                 .map(lease -> new RawLockInfo(
@@ -119,7 +117,10 @@ final class RedisReplyReader {
                 .toList();
     }
 
-    /** In the order of their fences, and the queue in its own. Times of leases and entries are texts. */
+    /**
+     * Returns the leases in the order of their fences, and the queue in its own order. Times of leases and entries are
+     * texts.
+     */
     static LockStatus readStatus(RedisReply reply, String key) {
         List<RedisReply> lists = new RedisReply(reply.items().subList(2, 4)).replies();
         return new LockStatus(
@@ -132,7 +133,7 @@ final class RedisReplyReader {
                 (int) reply.number(1));
     }
 
-    /** The key of a lock with this name, from a status; nothing if the lock is free. */
+    /** Reads the key of the lock with this name from a status; empty if the lock is free. */
     static Optional<String> readKey(RedisReply status, String name) {
         List<RedisReply> lists = new RedisReply(status.items().subList(2, 4)).replies();
         return Stream.concat(
@@ -155,7 +156,7 @@ final class RedisReplyReader {
         return new ForcedRelease(key, (int) reply.number(0), 0, fence == 0 ? null : new Fence(fence));
     }
 
-    /** Redis keeps it as a text, or as a score. */
+    /** Reads a time that Redis stores as a text or as a score. */
     private static Instant timeOf(RedisReply reply, int index) {
         return timeOf(reply.text(index));
     }

@@ -4,13 +4,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * A script to be run with these arguments.
+ * A script to run with its keys and arguments.
  *
- * @param description of the operation in errors, such as {@code acquiring lock 'order:42'}; without a lock id
- * @param script what the server runs
- * @param shard that has all keys of the script
- * @param keys all that the script may touch
- * @param arguments of the script
+ * @param description names the operation in errors, such as {@code acquiring lock 'order:42'}; without a lock id
+ * @param script the script to run
+ * @param shard the shard with all keys of the script
+ * @param keys all keys that the script may access
+ * @param arguments the arguments of the script
  */
 record RedisRequest(
         String description, RedisScript script, RedisShard shard, List<String> keys, List<String> arguments) {
@@ -33,7 +33,7 @@ record RedisRequest(
         return values;
     }
 
-    /** Without keys and arguments, which may have lock ids. */
+    /** Leaves out keys and arguments, which may contain lock ids. */
     @Override
     public String toString() {
         return description;

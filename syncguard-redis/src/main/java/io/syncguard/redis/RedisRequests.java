@@ -4,10 +4,10 @@ import io.syncguard.spi.FenceSource;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes the requests for locks. The first argument of their scripts says how long a fence counter is kept. */
+/** Creates the requests for locks. The first argument of their scripts is the retention of a fence counter. */
 final class RedisRequests {
 
-    /** For how many milliseconds an idle counter is kept; empty for ever. */
+    /** Retention of an idle counter in milliseconds; empty to keep it for ever. */
     private final String retention;
 
     RedisRequests(RedisSettings settings) {
@@ -16,19 +16,19 @@ final class RedisRequests {
                 : "";
     }
 
-    /** For how many milliseconds the counter is kept from now on if its lock has a lease with this ttl. */
+    /** Retention in milliseconds, from now on, of a counter whose lock has a lease with this ttl. */
     String retention(long ttlMillis) {
         return retention.isEmpty() || ttlMillis + RedisLockBackend.TOLERANCE_MILLIS <= Long.parseLong(retention)
                 ? retention
                 : Long.toString(ttlMillis + Long.parseLong(retention));
     }
 
-    /** A request for all of a lock. */
+    /** Creates a request for a whole lock. */
     RedisRequest ofLock(String description, RedisScript script, RedisLock lock, String... arguments) {
         return new RedisRequest(description, script, lock.shard(), lock.keys(), with(List.of(arguments)));
     }
 
-    /** A request for one lock id. The script gets the lock id in front of the other arguments. */
+    /** Creates a request for one lock id. The script gets the lock id before the other arguments. */
     RedisRequest ofLockId(String description, RedisScript script, RedisLock lock, String lockId, String... arguments) {
         List<String> all = new ArrayList<>(arguments.length + 2);
         all.add(retention);
@@ -38,9 +38,9 @@ final class RedisRequests {
     }
 
     /**
-     * A request for many lock ids.
+     * Creates a request for many lock ids.
      *
-     * @param locks those of the lock ids, all of one shard
+     * @param locks the locks of the lock ids, all in one shard
      */
     RedisRequest ofLockIds(
             String description,

@@ -14,12 +14,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Lua script of {@code syncguard/redis}. Each line {@code -- include part} is replaced by that part, unless it is
- * there already, and comment lines are removed.
+ * A Lua script of {@code syncguard/redis}. Loading replaces each line {@code -- include part} by that part, unless the
+ * part is included already, and removes comment lines.
  *
- * @param name of its file
- * @param text what the server runs
- * @param digest the SHA-1 of the text, by which the server knows a script that it has run before
+ * @param name the name of its file
+ * @param text the source that the server runs
+ * @param digest the SHA-1 of the text, which identifies a script that the server has run before
  */
 record RedisScript(String name, String text, String digest) {
 
@@ -32,7 +32,7 @@ record RedisScript(String name, String text, String digest) {
         return new RedisScript(name, code, sha1(code));
     }
 
-    /** @param known the parts that the surrounding text has included before */
+    /** @param known the parts that the surrounding text has included already */
     private static String expanded(String name, Set<String> known) {
         Set<String> included = new HashSet<>(known);
         return INCLUDE.matcher(read(name)).replaceAll(include -> {

@@ -24,15 +24,15 @@ import org.jspecify.annotations.Nullable;
  * Runs scripts. One time limit covers all steps: the connection if there is none yet, the script by its digest, and by
  * its text if the server does not know the digest. Thread-safe; all requests use one connection.
  *
- * <p>It does not use {@code RedisTemplate}, which joins a transaction of the caller: within {@code MULTI} no request is
- * answered before the end of the transaction.
+ * <p>Does not use {@code RedisTemplate}, which joins a transaction of the caller: within {@code MULTI} the server
+ * answers no request before the end of the transaction.
  */
 final class RedisScriptRunner {
 
     /** The shortest limit, in milliseconds. TCP repeats a lost packet after 200 ms. */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
-    /** Time for the driver to read what arrived while the process stood still, 100 ms. */
+    /** Time for the driver to read the data that arrived while the process was paused: 100 ms. */
     private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final RedisConnections connections;
@@ -45,17 +45,17 @@ final class RedisScriptRunner {
         this.time = time;
     }
 
-    /** Runs a request that concerns no lease. One round trip. */
+    /** Runs a request that concerns no lease, in one round trip. */
     <T> T run(RedisRequest request, Function<RedisReply, T> reader) {
         return run(request, limit(), reader);
     }
 
-    /** Runs a request within the limit for a lease with this ttl. One round trip. */
+    /** Runs a request within the limit for a lease with this ttl, in one round trip. */
     <T> T run(RedisRequest request, Duration ttl, Function<RedisReply, T> reader) {
         return run(request, limit(ttl), reader);
     }
 
-    /** Runs a request within this limit, in milliseconds. One round trip. */
+    /** Runs a request within a limit in milliseconds, in one round trip. */
     <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
         long deadline = deadline(limit);
         RedisScriptingAsyncCommands<byte[], byte[]> commands = connect(request.description(), limit);
@@ -63,11 +63,11 @@ final class RedisScriptRunner {
     }
 
     /**
-     * Sends requests to their shards, all at the same time, and does not wait for the answers.
+     * Sends requests to their shards, all at the same time, without waiting for the answers.
      *
      * @param limit for all of them together, in milliseconds
-     * @return for each request, in their order, what waits for its answer
-     * @throws LockBackendException when none was sent, because there is no connection
+     * @return for each request, in their order, a supplier that waits for its answer
+     * @throws LockBackendException if none was sent, because there is no connection
      */
     List<Supplier<RedisReply>> start(List<RedisRequest> requests, long limit) {
         if (requests.isEmpty()) {
@@ -83,25 +83,25 @@ final class RedisScriptRunner {
         return replies;
     }
 
-    /** The master of a slot of a cluster, as far as the driver knows. */
+    /** Returns the master of a slot of a cluster, as far as the driver knows. */
     @Nullable
     RedisClusterNode masterOf(int slot) {
         return connections.masterOf(slot);
     }
 
-    /** Says what an error means, and leaves a server that is not the master. */
+    /** Translates an error, and closes the connections to a server that is not the master. */
     LockBackendException translate(String doing, Throwable error) {
         Throwable reason = connections.reasonOf(error);
         connections.failed(reason);
         return RedisErrors.translate(doing, connections.server(), reason);
     }
 
-    /** Waits for a reply, which is cancelled if it does not arrive in time. */
+    /** Waits for a reply, and cancels it if it does not arrive in time. */
     <T> T await(Future<T> reply, long deadline, Function<Throwable, LockBackendException> translator) {
         return call(() -> await(reply, deadline), translator);
     }
 
-    /** When a limit in milliseconds, which begins now, is over. */
+    /** Returns the time at which a limit in milliseconds ends that begins now. */
     long deadline(long limit) {
         return time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
     }
@@ -109,7 +109,7 @@ final class RedisScriptRunner {
     /**
      * Opens the connection if there is none yet.
      *
-     * @param doing for which operation
+     * @param doing the operation, for messages
      * @param limit in milliseconds
      */
     RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
@@ -117,8 +117,8 @@ final class RedisScriptRunner {
     }
 
     /**
-     * Opens the first connection, at the start. No caller waits, so it may take two timeouts. They begin when the
-     * driver is loaded: in a new JVM on a busy machine, that alone may take longer than a request.
+     * Opens the first connection at the start. No caller waits, so it may take two timeouts. They begin after the
+     * driver is loaded: in a new JVM on a busy machine, loading alone may take longer than a request.
      */
     void connectAtStart() {
         String doing = "checking the number of shards";
@@ -154,7 +154,10 @@ final class RedisScriptRunner {
         return timeout.toMillis();
     }
 
-    /** Less than a third of the ttl, so that a heartbeat has time for a second attempt. In milliseconds. */
+    /**
+     * The limit for a request that concerns a lease, in milliseconds: less than a third of the ttl, so that a heartbeat
+     * has time for a second attempt.
+     */
     long limit(Duration ttl) {
         return Math.max(SHORTEST_TIMEOUT_MILLIS, Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1));
     }
@@ -210,7 +213,7 @@ final class RedisScriptRunner {
                 if (!(ex.getCause() instanceof RedisNoScriptException)) {
                     throw ex;
                 }
-                // The server has not run it since it started. The text is sent only while the caller still waits.
+                // The server has not run the script since its start. Send the text only while the caller still waits.
                 requireTimeBefore(deadline);
                 RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
                 return await(unknown, deadline);
@@ -232,7 +235,7 @@ final class RedisScriptRunner {
             if (time.nanoTime() - deadline < READING_NANOS) {
                 throw ex;
             }
-            // The process stood still, with the thread that reads: the reply may have arrived in time.
+            // The process was paused, and with it the reading thread. The reply may have arrived in time.
             return reply.get(READING_NANOS, TimeUnit.NANOSECONDS);
         } finally {
             // Stops the driver from sending the command if it is still queued there.

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Looks at the server at the start: refuses one that is too old, and warns of one that evicts keys when its memory is
- * full.
+ * Checks the server at the start: refuses a version that is too old, and warns if the server evicts keys when its
+ * memory is full.
  */
 final class RedisServerCheck {
 
@@ -23,9 +23,9 @@ final class RedisServerCheck {
     private RedisServerCheck() {}
 
     /**
-     * Asks every node once. It ignores an error, which the next lock operation reports.
+     * Asks every node once. Ignores an error, which the next lock operation reports.
      *
-     * @throws LockSetupException when a node is older than 6.2
+     * @throws LockSetupException if a node is older than 6.2
      */
     static void check(RedisConnections connections) {
         Properties info = info(connections);

@@ -12,12 +12,12 @@ import java.util.regex.Pattern;
 /**
  * The settings of the Redis backend.
  *
- * @param keyPrefix begins every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one node of a
- *     cluster
- * @param timeout how long the server may be silent, at most
+ * @param keyPrefix the beginning of every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one
+ *     node of a cluster
+ * @param timeout maximum wait for an answer of the server
  * @param waiterTtl how long a queue entry lives unless its waiter renews it
- * @param shards over how many hash tags the keys are spread, so that the masters of a cluster share them; one for a
- *     single server. It cannot be changed while there are keys under the prefix
+ * @param shards number of hash tags over which the keys are spread, so that the masters of a cluster share them; one
+ *     for a single server. The number cannot change while there are keys under the prefix
  * @param batching which acquire requests and releases share a script
  * @param fences how fences are drawn. Their source can change from counter to clock, and not back
  */
@@ -67,7 +67,9 @@ public record RedisSettings(
         }
     }
 
-    /** With all keys in one shard, requests that share a script under load, and fences by the clock. */
+    /**
+     * Creates settings with all keys in one shard, requests that share a script under load, and fences by the clock.
+     */
     public RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
         this(keyPrefix, timeout, waiterTtl, 1, RedisBatching.AUTO, FenceSettings.from(FenceSource.CLOCK));
     }
@@ -99,7 +101,7 @@ public record RedisSettings(
         return HASH_TAG.matcher(keyPrefix).matches();
     }
 
-    /** A key has at most 1000 bytes, and 26 are left for the name of its family. */
+    /** A Redis key has at most 1000 bytes; 26 of them are reserved for the name of its family. */
     private static RedisKeySpace keys(String keyPrefix) {
         try {
             return new RedisKeySpace(new StorageKeys(keyPrefix, 1000, 26));

@@ -18,12 +18,12 @@ final class RedisShard {
         return number;
     }
 
-    /** The beginning of each of its keys. */
+    /** The beginning of each Redis key of the shard. */
     String prefix() {
         return prefix;
     }
 
-    /** Which key a lock id of the shard is for. */
+    /** The Redis key that stores the key of a lock id of this shard. */
     String id(String lockId) {
         return prefix + "id:" + lockId;
     }

@@ -11,25 +11,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs requests for many lock ids: one script for each shard that has some of them, all at the same time. The answers
- * come in the order of the items.
+ * Runs requests for many lock ids: one script for each shard that has some of them, all at the same time. Answers are
+ * in the order of the items.
  */
 final class RedisShardedRequests {
 
     /**
      * A kind of request for many lock ids.
      *
-     * @param <I> what is asked for one lock id
-     * @param <A> the answer to it
+     * @param <I> the item for one lock id
+     * @param <A> the answer to an item
      */
     interface Kind<I, A> {
 
         KeyedLockId idOf(I item);
 
         /**
-         * The request for those of one shard.
+         * Creates the request for the items of one shard.
          *
-         * @param locks of the items, in their order
+         * @param locks the locks of the items, in their order
          */
         RedisRequest request(List<RedisLock> locks, List<I> items);
 
@@ -54,7 +54,7 @@ final class RedisShardedRequests {
      * Runs the requests of all shards.
      *
      * @param limit for all of them together, in milliseconds
-     * @throws LockBackendException when all of them failed
+     * @throws LockBackendException if all of them failed
      */
     <I, A> List<A> run(Kind<I, A> kind, List<I> items, long limit) {
         List<Part<I, A>> parts = parts(kind, items, limit);

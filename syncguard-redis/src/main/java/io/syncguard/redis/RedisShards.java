@@ -24,7 +24,7 @@ final class RedisShards {
     private final List<RedisShard> shards = new ArrayList<>();
 
     /**
-     * @param prefix of every key; with a hash tag if there are several shards
+     * @param prefix the prefix of every key; with a hash tag if there are several shards
      * @param count from 1 to {@value #MAX}
      */
     RedisShards(String prefix, int count) {
@@ -34,7 +34,7 @@ final class RedisShards {
         }
     }
 
-    /** In the order of their numbers. */
+    /** Returns the shards in the order of their numbers. */
     List<RedisShard> all() {
         return Collections.unmodifiableList(shards);
     }
@@ -49,7 +49,7 @@ final class RedisShards {
         return shards.get((int) (hash.getValue() % shards.size()));
     }
 
-    /** For each shard one of the names that begin with this one. */
+    /** Returns for each shard a name that begins with this one. */
     List<String> namesOfAll(String name) {
         Map<RedisShard, String> names = new LinkedHashMap<>();
         names.put(ofName(name), name);

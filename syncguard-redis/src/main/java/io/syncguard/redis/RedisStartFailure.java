@@ -5,12 +5,15 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockSetupException;
 import java.util.List;
 
-/** Explains why a server refuses locks for good, to a person who starts an application. */
+/** Explains to the person who starts an application why a server refuses locks for good. */
 final class RedisStartFailure {
 
     private RedisStartFailure() {}
 
-    /** With the reason if there is one, else with a next step for an error of the server. */
+    /**
+     * Returns the failure itself if it has a reason already, otherwise one with a next step for the error of the
+     * server.
+     */
     static RuntimeException of(String prefix, LockBackendException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof LockSetupException) {

@@ -15,13 +15,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens to one channel by {@code SUBSCRIBE}, on a connection of its own. The driver would make a lost connection
- * again by itself; it is closed in place of that, because the subscriber does so for each store.
+ * Listens to one channel by {@code SUBSCRIBE}, on a connection of its own. Closes a lost connection, although the
+ * driver could reconnect: the subscriber reconnects itself, for each store in the same way.
  */
 final class RedisSubscription implements WakeUpSubscriber.Subscription {
 
-    /** After so long the server is asked whether it is still there. */
-    private static final int SILENCE_SECONDS = 10;
+    /** After this time without a loss of the connection, the thread asks whether the server still answers. */
+    private static final int CHECK_AFTER_SECONDS = 10;
 
     private static final int ANSWER_SECONDS = 2;
 
@@ -30,7 +30,7 @@ final class RedisSubscription implements WakeUpSubscriber.Subscription {
 
     private @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
-    /** Done when the connection is lost. The closing thread completes it, too. */
+    /** Completes when the connection is lost. The closing thread completes it, too. */
     private volatile CompletableFuture<@Nullable Void> lost = new CompletableFuture<>();
 
     RedisSubscription(String channel, RedisConnections connections) {
@@ -63,7 +63,7 @@ final class RedisSubscription implements WakeUpSubscriber.Subscription {
     @Override
     public void listen() throws InterruptedException, ExecutionException, TimeoutException {
         StatefulRedisPubSubConnection<String, String> current = connection;
-        if (current == null || isLostWithin(SILENCE_SECONDS)) {
+        if (current == null || isLostWithin(CHECK_AFTER_SECONDS)) {
             throw new RedisConnectionException("The connection was closed");
         }
         await(current.async().ping());
@@ -82,7 +82,7 @@ final class RedisSubscription implements WakeUpSubscriber.Subscription {
         answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Not waited for: the driver may be ending. */
+    /** Does not wait for the end of the connection, because the driver may be closing. */
     @Override
     public void close() {
         StatefulRedisPubSubConnection<String, String> ended = connection;
@@ -92,7 +92,7 @@ final class RedisSubscription implements WakeUpSubscriber.Subscription {
         }
     }
 
-    /** The connection ends with the others. */
+    /** Leaves the connection open; it is closed together with the others. */
     @Override
     public void abort() {
         lost.complete(null);

@@ -12,17 +12,18 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Closes the connections to a server that says that it is not the master, so that the next ones find the master: behind
- * an address that moves to it, such as that of a proxy, the old ones would stay where they are. Thread-safe.
+ * Closes the connections to a server that reports that it is not the master, so that the next ones find the master.
+ * When the address moves to the master, such as that of a proxy, open connections would stay at the old server.
+ * Thread-safe.
  */
 final class RedisWrongServer {
 
     private static final Log log = LogFactory.getLog(RedisWrongServer.class);
 
-    /** The address may move later than the first such answer. */
+    /** The pause between two closings: the address may move to the master later than the first such answer. */
     private static final long PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** Before Redis 7, a text about the script precedes the error of a command in it. */
+    /** Finds the word at any place: before Redis 7, a text about the script precedes the error of a command in it. */
     private static final Pattern ANSWER = Pattern.compile("\\b(READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|MOVED) ");
 
     private final Time time;
@@ -34,7 +35,7 @@ final class RedisWrongServer {
         this.nextAt = new AtomicLong(time.nanoTime());
     }
 
-    /** A connection begins. */
+    /** Registers a new connection. */
     void opened(Channel channel) {
         channels.add(channel);
         channel.closeFuture().addListener(any -> channels.remove(channel));

@@ -268,7 +268,7 @@ class RedisClusterShardsTests extends ContractFixture {
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> backend().acquire(AcquireRequests.exclusive(KEY, "A".repeat(22), TTL, "test")))
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
-                .withMessageContaining("The lock id is not one for lock 'order:42'");
+                .withMessageContaining("The lock id does not fit lock 'order:42'");
         assertThat(backend().isLocked(KEY)).isFalse();
     }
 

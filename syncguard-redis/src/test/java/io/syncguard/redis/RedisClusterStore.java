@@ -106,7 +106,7 @@ class RedisClusterLockListTests extends LockListContract {}
 @Tag("verification")
 class RedisClusterForgedMessagesTests extends RedisForgedMessagesContract {}
 
-/** Each acquire request and each release of callers goes in a batch of its shard. The same again. */
+/** The same, and each acquire request and each release of callers goes in a batch of its shard. */
 final class RedisClusterBatchedStore extends RedisClusterStore {
 
     RedisClusterBatchedStore() {

@@ -28,8 +28,8 @@ import org.springframework.data.redis.core.script.DefaultRedisScript;
 
 /**
  * Keys of its own on the real server, under another prefix each time, until the tests of the class end. The backends
- * have the rights of the manual for this prefix, and no others. Their scripts touch the keys that they declare, and no
- * others: else the test fails. Queue entries live long enough for a slow machine.
+ * have the rights of the manual for this prefix, and no others. The test fails if their scripts touch keys that they do
+ * not declare. Queue entries live long enough for a slow machine.
  */
 class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCallback, AutoCloseable {
 
@@ -128,7 +128,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
         return shard.prefix() + family + ":" + name;
     }
 
-    /** How often the scripts of an operation call each command. */
+    /** Returns how often the scripts of an operation call each command. */
     Map<String, Integer> callsOf(Runnable operation) {
         redis.execute((RedisCallback<?>) connection -> {
             connection.serverCommands().resetConfigStats();
@@ -144,7 +144,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
                         each -> Integer.valueOf(stats.getProperty(each).replaceFirst("calls=(\\d+),.*", "$1"))));
     }
 
-    /** The number of changes that the server has counted. */
+    /** Returns the number of changes that the server has counted. */
     long changes() {
         Properties persistence =
                 redis.execute(connection -> connection.serverCommands().info("persistence"), false);
@@ -170,7 +170,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
         waiters.forEach(waiter -> redis.convertAndSend(channelOf(waiter.toString()), message));
     }
 
-    /** Behind its length, and in front of the label. */
+    /** Reads the channel of a waiter, which is between its length and the label. */
     private static String channelOf(String waiter) {
         String[] words = waiter.split(" ", 7);
         return words[6].substring(0, Integer.parseInt(words[5]));
@@ -205,7 +205,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
         }
     }
 
-    /** Redis keeps the lease for good, so that only what it says decides. */
+    /** Removes the expiry of the lease in Redis, so that only its content decides. */
     private void expireExclusive(String name, String lease) {
         redis.opsForValue().set(key("lock", name), lease.replaceFirst(" \\d+ ", " " + millis() + " "));
     }

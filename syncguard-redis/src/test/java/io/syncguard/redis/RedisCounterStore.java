@@ -21,7 +21,7 @@ class RedisCounterStore extends RedisContractStore {
     }
 }
 
-/** The same, and each request of callers goes in a batch. */
+/** Fences come from counters, and each request of callers goes in a batch. */
 final class RedisBatchedCounterStore extends RedisCounterStore {
 
     RedisBatchedCounterStore() {

@@ -37,7 +37,7 @@ final class RedisRights {
         return found(LOCKS);
     }
 
-    /** All but those that begin so. */
+    /** Returns all rights except those with this beginning. */
     static List<String> without(String start) {
         List<String> rights = toLock();
         assertThat(rights.removeIf(right -> right.startsWith(start))).isTrue();
@@ -74,7 +74,7 @@ final class RedisRights {
         return connections;
     }
 
-    /** What an administrator types, in words. */
+    /** Finds in the document what an administrator types, as words. */
     private static List<String> found(Pattern pattern) {
         try {
             Matcher line = pattern.matcher(Files.readString(Path.of("../docs/security.md")));

@@ -39,14 +39,14 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * Sees by {@code MONITOR} all scripts that run on a server for some prefixes, with their commands, and finds the keys
- * that a command touches and its script has not declared: other servers refuse them. A server runs one script at a
- * time, so the commands after the line of a script are its own, however many connections there are. The server says
- * where a command has its keys.
+ * Watches by {@code MONITOR} all scripts that run on a server for some prefixes, with their commands, and finds keys
+ * that a command touches and its script has not declared: other servers refuse such commands. A server runs one script
+ * at a time, so the commands after the line of a script belong to it, however many connections there are. The server
+ * tells the positions of a command's keys.
  */
 final class RedisScriptWatch implements AutoCloseable {
 
-    /** As the server sends them, a byte for a character. */
+    /** The server sends one byte for each character. */
     private static final Charset BYTES = StandardCharsets.ISO_8859_1;
 
     /** Ends what a line says of its client. A script calls itself {@code lua}. */
@@ -59,14 +59,14 @@ final class RedisScriptWatch implements AutoCloseable {
     private static final Set<AclCategory> OF_DATA =
             Set.of(AclCategory.KEYSPACE, AclCategory.READ, AclCategory.WRITE, AclCategory.DANGEROUS);
 
-    /** By the URL of the server, which needs a while to send them. */
+    /** Cached by the URL of the server, which needs a while to send them. */
     private static final Map<String, Map<String, CommandDetail>> DETAILS = new ConcurrentHashMap<>();
 
     private final RedisClient client;
     private final RedisCommands<String, String> server;
     private final Map<String, CommandDetail> details;
 
-    /** The commands that were asked for and have no keys. */
+    /** Commands without keys that were looked up before. */
     private final Set<String> withoutKeys = new LinkedHashSet<>();
 
     private final RedisURI uri;
@@ -75,13 +75,13 @@ final class RedisScriptWatch implements AutoCloseable {
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final Map<String, CompletableFuture<Void>> marks = new ConcurrentHashMap<>();
 
-    /** What the prefixes have between their braces, which in a shard is followed by a number. */
+    /** The hash tags of the prefixes. In a shard, a number follows. */
     private final Set<String> tags = ConcurrentHashMap.newKeySet();
 
-    /** Each as lines: that of the script, then those of its commands. */
+    /** The lines of each script: its own, then those of its commands. */
     private final Queue<List<String>> scripts = new ConcurrentLinkedQueue<>();
 
-    /** @param url of an administrator */
+    /** @param url the URL of the server, with an administrator's login */
     RedisScriptWatch(String url) {
         client = RedisClient.create(url);
         server = client.connect().sync();
@@ -97,7 +97,7 @@ final class RedisScriptWatch implements AutoCloseable {
         begun.orTimeout(30, TimeUnit.SECONDS).join();
     }
 
-    /** Commands of the administrator. */
+    /** Returns the commands of the administrator. */
     RedisCommands<String, String> commands() {
         return server;
     }
@@ -107,7 +107,7 @@ final class RedisScriptWatch implements AutoCloseable {
         tags.add(prefix.substring(prefix.indexOf('{'), prefix.indexOf('}')));
     }
 
-    /** The commands that have touched keys without a declaration since the last call, with these keys. */
+    /** Returns the commands that have touched undeclared keys since the last call, with these keys. */
     Set<String> undeclared() {
         String mark = UUID.randomUUID().toString();
         CompletableFuture<Void> seen = new CompletableFuture<>();
@@ -172,7 +172,7 @@ final class RedisScriptWatch implements AutoCloseable {
         }
     }
 
-    /** Until the connection is closed, here or there. */
+    /** Reads until one side closes the connection. */
     private void readAll() throws IOException {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(monitor.getInputStream(), BYTES))) {
             List<String> script = new ArrayList<>();
@@ -296,7 +296,7 @@ final class RedisScriptWatch implements AutoCloseable {
         return text.toString();
     }
 
-    /** Not after a second, if a test has cut the connection that would have seen it. */
+    /** Waits at most a second for the event, because a test may have cut the connection that would have seen it. */
     private static boolean isDone(CompletableFuture<Void> event) throws Exception {
         try {
             event.get(1, TimeUnit.SECONDS);

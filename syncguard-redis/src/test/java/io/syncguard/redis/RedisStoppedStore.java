@@ -25,13 +25,13 @@ import org.springframework.data.redis.core.script.RedisScript;
 /**
  * Keys of its own on the real server, and a backend whose scripts read the time from one of them. That time is days
  * ahead of the server's clock, so that no key ever expires before the test has time pass. Apart from that key, its
- * scripts touch the keys that they declare, and no others.
+ * scripts touch only the keys that they declare.
  */
 public final class RedisStoppedStore implements StoppedStore {
 
     private static final String SCRIPTS = "syncguard/redis/";
 
-    /** Stands before a script, which then reads the time from a key. */
+    /** Put in front of a script, makes it read the time from a key. */
     private static final String STOPPED_CLOCK = """
             local redis = redis.stopped and redis or setmetatable({ stopped = true, call = function(command, ...)
                 local ms, arguments = tonumber(redis.call('GET', 'CLOCK')), { ... }
@@ -136,7 +136,7 @@ public final class RedisStoppedStore implements StoppedStore {
     public void moveClock(Duration by) {
         requireDeclaredKeys();
         redis.execute(MOVE, List.of(prefix), String.valueOf(by.toMillis()));
-        // It does what a server does by itself.
+        // Ignore this script, which does what a server does by itself.
         watch.undeclared();
     }
 
@@ -177,7 +177,7 @@ public final class RedisStoppedStore implements StoppedStore {
 
         private final String beginning;
 
-        /** @param beginning of each script */
+        /** @param beginning the beginning of each script */
         StoppedScripts(String beginning) {
             super(RedisLockBackend.class.getClassLoader());
             this.beginning = beginning;

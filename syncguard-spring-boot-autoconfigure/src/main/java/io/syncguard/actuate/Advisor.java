@@ -7,18 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds what an operator should look at, in what the endpoint shows. */
+/** Finds problems for an operator in the data of the endpoint. */
 final class Advisor {
 
-    /** As the alert rule for locks that hang. */
+    /** The same as in the alert rule for hanging locks. */
     static final Duration LONG_HELD = Duration.ofMinutes(15);
 
-    /** As the alert rule for queues that grow. */
+    /** The same as in the alert rule for growing queues. */
     static final int LONG_QUEUE = 10;
 
     private static final Duration LATELY = Duration.ofMinutes(1);
 
-    /** Leaders hold their locks for days, and the other members wait. */
+    /** Prefix of the locks of elections. Leaders hold them for days, while the other members wait. */
     private static final String LEADER = "leader:";
 
     private final List<AdviceDescriptor> advice = new ArrayList<>();

@@ -3,22 +3,19 @@ package io.syncguard.actuate;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * Headers of the answers of the endpoint and the console: no cache keeps them, no page shows them in a frame, and a
- * browser takes them for nothing else.
- */
+/** Headers for the answers of the endpoint and the console. They forbid caches, frames and content sniffing. */
 public final class AnswerHeaders {
 
-    /** A browser that opens an answer of the endpoint runs and loads nothing. */
+    /** Headers for data: a browser that opens such an answer runs and loads nothing. */
     public static final Map<String, String> OF_DATA = with("default-src 'none'");
 
     private AnswerHeaders() {}
 
-    /** @param policy what a page may run and load */
+    /** @param policy the content security policy: what a page may run and load */
     static Map<String, String> with(String policy) {
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("Cache-Control", "no-store");
-        // A policy in a page cannot forbid frames.
+        // A policy inside the page cannot forbid frames.
         headers.put("Content-Security-Policy", policy + "; frame-ancestors 'none'");
         headers.put("X-Frame-Options", "DENY");
         headers.put("X-Content-Type-Options", "nosniff");

@@ -28,9 +28,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers the last events of this process, and counts what became of its locks. It keeps {@value #CAPACITY} events
- * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Thread-safe, and
- * no thread waits for another.
+ * Remembers the last events of this process, and counts the outcomes of its locks. It keeps {@value #CAPACITY} events
+ * of the kinds that happen to each working lock, as many others, and counts for {@value #MAX_NAMES} names. Thread-safe,
+ * and no thread waits for another.
  */
 public final class EventJournal implements LockListener, LeaderListener {
 
@@ -38,7 +38,7 @@ public final class EventJournal implements LockListener, LeaderListener {
 
     static final int MAX_NAMES = 200;
 
-    /** The name of all names after the first {@value #MAX_NAMES}. */
+    /** The name under which all names after the first {@value #MAX_NAMES} are counted. */
     private static final String OTHER = "other";
 
     private final Clock clock;
@@ -111,7 +111,7 @@ public final class EventJournal implements LockListener, LeaderListener {
         add(EventType.REVOKED, event.name(), null, event.fence(), null, lowerCase(event.reason()));
     }
 
-    /** The events after this number that it still knows, in their order. */
+    /** Returns the remembered events after this number, in their order. */
     List<EventDescriptor> eventsAfter(long number) {
         return Stream.concat(routine.events(), notable.events())
                 .filter(event -> event.number() > number)
@@ -119,15 +119,15 @@ public final class EventJournal implements LockListener, LeaderListener {
                 .toList();
     }
 
-    /** By the names of locks. */
+    /** Returns the counts by the names of locks. */
     Map<String, NameDescriptor> names() {
         return names(List.of());
     }
 
     /**
-     * The same.
+     * Returns the counts by the names of locks, current locks included.
      *
-     * @param current what this process holds and waits for, which counts as if it ended now
+     * @param current the locks that this process holds or waits for; they count as if they ended now
      */
     Map<String, NameDescriptor> names(List<LocalLock> current) {
         Map<String, NameDescriptor> names = new TreeMap<>();
@@ -189,7 +189,7 @@ public final class EventJournal implements LockListener, LeaderListener {
         return value.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /** Its oldest event makes room for the next one. */
+    /** A ring buffer, in which the next event replaces the oldest one. */
     private static final class Ring {
 
         private final AtomicReferenceArray<@Nullable EventDescriptor> slots = new AtomicReferenceArray<>(CAPACITY);

@@ -27,7 +27,7 @@ public enum EventType {
     /** An operator ended the leases of a key through this process. */
     FORCE_RELEASED,
 
-    /** An operator wanted to do so, and nobody held the key. */
+    /** An operator tried to end the leases of a key that nobody held. */
     NOT_HELD,
 
     /** This process was elected. */
@@ -36,7 +36,7 @@ public enum EventType {
     /** The leadership of this process has ended. */
     REVOKED;
 
-    /** Whether it happens to each lock that works. Such events must not displace the others. */
+    /** Whether the event happens to each working lock. Such events must not displace the others. */
     boolean isRoutine() {
         return this == ACQUIRED || this == RELEASED || this == WAITING;
     }

@@ -5,11 +5,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What a release by force did.
+ * The result of a release by force.
  *
  * @param key the key, or its hash, as the request named it
- * @param released how many leases it has ended
- * @param remaining how many it could not end, because a transaction commits under them at this moment
+ * @param released number of leases that it has ended
+ * @param remaining number of leases that it could not end, because a transaction is committing under them
  * @param fence larger than the fences of the leases that have ended; {@code null} if there were none
  */
 public record ForcedReleaseDescriptor(

@@ -16,19 +16,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class HiddenKeys implements KeyView {
 
-    /** How many hashes it remembers: those that were shown last. */
+    /** Maximum number of remembered hashes: the ones that were shown last. */
     static final int MAX_REMEMBERED = 20_000;
 
     private static final String ALGORITHM = "HmacSHA256";
 
     private static final int SECRET_BYTES = 32;
 
-    /** As many as {@code LockInfo} shows. */
+    /** The same number as in {@code LockInfo}. */
     private static final int SHOWN_BYTES = 12;
 
     private final SecretKeySpec secret;
 
-    /** By their hashes. Guarded by itself. */
+    /** The keys by their hashes. Guarded by itself. */
     private final Map<String, String> remembered = new LinkedHashMap<>(16, 0.75f, true) {
 
         private static final long serialVersionUID = 1L;
@@ -39,7 +39,10 @@ final class HiddenKeys implements KeyView {
         }
     };
 
-    /** @param secret the same in all instances whose hashes are to agree; {@code null} for a random one */
+    /**
+     * @param secret the secret of the hashes; instances with the same one show the same hashes; {@code null} for a
+     *     random one
+     */
     HiddenKeys(@Nullable String secret) {
         this.secret =
                 new SecretKeySpec(secret == null ? randomBytes() : secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
@@ -59,7 +62,7 @@ final class HiddenKeys implements KeyView {
         return hash;
     }
 
-    /** The key of a hash; {@code null} if this process has not shown it lately. */
+    /** Returns the key of a hash; {@code null} if this process has not shown it recently. */
     @Nullable
     String find(String shown) {
         synchronized (remembered) {
@@ -67,7 +70,7 @@ final class HiddenKeys implements KeyView {
         }
     }
 
-    /** The hash of a key that is not shown yet. */
+    /** Returns the hash of a key without remembering it. */
     String hash(String key) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);

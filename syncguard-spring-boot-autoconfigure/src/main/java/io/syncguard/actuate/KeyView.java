@@ -3,7 +3,7 @@ package io.syncguard.actuate;
 /** How a reader sees keys: as they are, or their {@linkplain HiddenKeys hashes}. */
 interface KeyView {
 
-    /** For readers who may see keys. */
+    /** The view of readers who may see keys. */
     KeyView PLAIN = new KeyView() {
 
         @Override
@@ -20,6 +20,6 @@ interface KeyView {
     /** Whether the reader sees keys as they are. */
     boolean isPlain();
 
-    /** What the reader sees instead of this key. */
+    /** Returns what the reader sees instead of this key. */
     String show(String key);
 }

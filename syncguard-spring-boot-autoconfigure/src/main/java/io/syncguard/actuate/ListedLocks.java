@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Locks of a manager.
  *
- * @param next what to continue after; {@code null} if there are no more
- * @param complete whether the list contains all that it should
+ * @param next the end of this page, after which the next one begins; {@code null} if there are no more locks
+ * @param complete whether the list contains all locks that it should
  */
 record ListedLocks(List<LockStatus> locks, @Nullable String next, boolean complete) {
 
-    /** The answer while there is none. */
+    /** The answer before the first list has ended. */
     static final ListedLocks NONE_YET = new ListedLocks(List.of(), null, false);
 
     ListedLocks {

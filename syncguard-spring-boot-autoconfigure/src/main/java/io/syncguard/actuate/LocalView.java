@@ -6,11 +6,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a reader sees locks, with what this process knows of them beyond the store. Immutable.
+ * The view of a reader on locks, with the knowledge of this process beyond the store. Immutable.
  *
  * @param keys how the reader sees keys
- * @param names of locks
- * @param callers of this process
+ * @param names the known names of locks
+ * @param callers the callers of this process
  */
 record LocalView(KeyView keys, KnownNames names, OwnCallers callers) {
 
@@ -19,7 +19,10 @@ record LocalView(KeyView keys, KnownNames names, OwnCallers callers) {
         return new LocalView(keys, new KnownNames(Map.of(), Set.of(), Map.of()), OwnCallers.NONE);
     }
 
-    /** The thread as a thread dump shows it. Its name may contain data, such as that of a request. */
+    /**
+     * Returns the thread as a thread dump shows it. Hides the name of the thread together with keys, because it may
+     * contain data, such as that of a request.
+     */
     @Nullable
     String thread(@Nullable LocalLock caller) {
         if (caller == null) {

@@ -7,16 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-/**
- * What the health indicators of all generations of Spring Boot ask. Thread-safe.
- */
+/** The health of the locks, for the health indicators of all generations of Spring Boot. Thread-safe. */
 public final class LockHealth {
 
-    /** The code of the status if locks work, but are slower, or are about to be lost. */
+    /** The code of the status if locks work, but are slow or about to be lost. */
     public static final String DEGRADED = "DEGRADED";
 
     /** The message if a store fails. */
-    public static final String FAILED = "The store of the locks grants none";
+    public static final String FAILED = "The lock store does not grant locks";
 
     private final Map<String, LockEngine> managers;
 
@@ -26,9 +24,9 @@ public final class LockHealth {
     }
 
     /**
-     * Probes each store. Throws what the next lock would fail with.
+     * Probes each store. Throws the exception with which the next lock would fail.
      *
-     * @param details receives what there is to show, before each store is probed and after it
+     * @param details receives the details to show, before and after the probe of each store
      * @return whether heartbeats fail or wake-ups do not arrive
      */
     public boolean isDegraded(BiConsumer<String, Object> details) {

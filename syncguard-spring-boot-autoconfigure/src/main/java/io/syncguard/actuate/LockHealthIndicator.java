@@ -10,7 +10,7 @@ import org.springframework.boot.health.contributor.Status;
  */
 public final class LockHealthIndicator extends AbstractHealthIndicator {
 
-    /** It counts as healthy where it is not mapped. */
+    /** Counts as healthy, unless the application maps the status. */
     public static final Status DEGRADED = new Status(LockHealth.DEGRADED);
 
     private final LockHealth locks;

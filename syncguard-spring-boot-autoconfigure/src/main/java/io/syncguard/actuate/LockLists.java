@@ -15,18 +15,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 
 /**
- * The pages of the endpoint. A page of hidden keys tells nothing about their order: a reader who could compare a hidden
- * key with keys of its own would find it step by step. Thread-safe.
+ * The pages of the endpoint. A page of hidden keys reveals nothing about their order. Otherwise a reader could find a
+ * hidden key step by step, by comparing it with keys of its own. Thread-safe.
  */
 final class LockLists implements AutoCloseable {
 
-    /** How many locks with hidden keys are listed. */
+    /** Maximum number of locks in a list with hidden keys. */
     static final int MAX_HIDDEN = 10_000;
 
-    /** How long a request waits for the list of a manager. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    /** Maximum wait of a request for the list of a manager. */
+    private static final Duration MAX_WAIT = Duration.ofSeconds(2);
 
-    /** How long it collects locks with hidden keys. */
+    /** Maximum time for collecting locks with hidden keys. */
     private static final Duration BUDGET = Duration.ofSeconds(10);
 
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{24}");
@@ -36,20 +36,20 @@ final class LockLists implements AutoCloseable {
     private final SharedLists<Question> shared;
 
     LockLists(HiddenKeys hidden) {
-        this(hidden, PATIENCE, Time.SYSTEM);
+        this(hidden, MAX_WAIT, Time.SYSTEM);
     }
 
-    LockLists(HiddenKeys hidden, Duration patience, Time time) {
+    LockLists(HiddenKeys hidden, Duration maxWait, Time time) {
         this.hidden = hidden;
         this.time = time;
-        this.shared = new SharedLists<>(patience, time);
+        this.shared = new SharedLists<>(maxWait, time);
     }
 
     ListedLocks page(LockEngine engine, LocksQuestion question, KeyView view) {
         return view.isPlain() ? plainPage(engine, question.query()) : hiddenPage(engine, question);
     }
 
-    /** The key of a hash that this process or another one has shown; {@code null} if there is none. */
+    /** Returns the key of a hash that this process or another one has shown; {@code null} if there is none. */
     @Nullable
     String find(Collection<LockEngine> engines, String shown) {
         String known = hidden.find(shown);
@@ -64,7 +64,7 @@ final class LockLists implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** The next list of this manager begins after now. */
+    /** Forgets the lists of this manager, so that the next one begins after this call. */
     void forget(LockEngine engine) {
         shared.forget(question -> question.engine() == engine);
     }
@@ -100,7 +100,7 @@ final class LockLists implements AutoCloseable {
         return shared.ask(new Question(engine, null), () -> byHash(engine));
     }
 
-    /** Answers to prefixes and keys would reveal hidden keys. */
+    /** Refuses prefixes and keys, because answers to them would reveal hidden keys. */
     private static void requireNoKeys(LocksQuestion question) {
         if (question.prefix() != null && !question.prefix().isEmpty()) {
             throw new InvalidEndpointRequestException(
@@ -117,7 +117,10 @@ final class LockLists implements AutoCloseable {
         }
     }
 
-    /** If there are too many locks, those with the smallest hashes: which these are depends on no key's neighbours. */
+    /**
+     * Lists locks in the order of their hashes. If there are too many, keeps those with the smallest hashes, because
+     * this choice does not depend on neighbouring keys.
+     */
     private ListedLocks byHash(LockEngine engine) {
         long deadline = time.nanoTime() + BUDGET.toNanos();
         NavigableMap<String, LockStatus> found = new TreeMap<>();

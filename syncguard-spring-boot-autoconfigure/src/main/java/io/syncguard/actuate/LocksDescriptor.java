@@ -12,9 +12,9 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param keysShown whether the reader sees keys, and not their hashes
  * @param managers by the names of their beans
  * @param elections in which this process takes part, by name
- * @param names what became of the locks of this process, by the names of the locks
- * @param events of this process, in their order
- * @param advice what an operator should look at
+ * @param names the counts of this process, by the names of the locks
+ * @param events the events of this process, in their order
+ * @param advice the problems for an operator to look at
  */
 public record LocksDescriptor(
         boolean keysShown,
@@ -29,10 +29,10 @@ public record LocksDescriptor(
      * A lock manager.
      *
      * @param process what this process holds and waits for
-     * @param locks of all processes, in the order of their keys, or of their hashes
-     * @param next what to pass as {@code after} for the next page; {@code null} if there is none
-     * @param complete whether the list has all that it should. If not, it takes longer than a request waits, or there
-     *     are too many locks
+     * @param locks the locks of all processes, in the order of their keys, or of their hashes
+     * @param next the value of {@code after} for the next page; {@code null} if there is none
+     * @param complete whether the list has all locks that it should. If not, listing takes longer than a request waits,
+     *     or there are too many locks
      */
     public record Manager(
             ProcessStatus process,

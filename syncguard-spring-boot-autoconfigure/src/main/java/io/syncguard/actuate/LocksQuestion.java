@@ -4,13 +4,13 @@ import io.syncguard.LockQuery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a reader of the endpoint asks for.
+ * The parameters of a request to the endpoint.
  *
- * @param prefix with what keys begin
- * @param key one key
- * @param after the end of the page before
- * @param limit how many locks at most
- * @param since the number of the last event that is known
+ * @param prefix the beginning of the keys
+ * @param key the only key to look at
+ * @param after the end of the previous page
+ * @param limit maximum number of locks
+ * @param since the number of the last event that the reader knows
  */
 record LocksQuestion(
         @Nullable String prefix,

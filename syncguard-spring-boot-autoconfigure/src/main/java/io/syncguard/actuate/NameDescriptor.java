@@ -4,14 +4,14 @@ import io.syncguard.core.LocalLock;
 import java.time.Duration;
 
 /**
- * What became of the locks of one name in this process, since its start.
+ * The counts of the locks of one name in this process, since its start.
  *
- * @param acquired how many were granted
- * @param refused how many were refused after the wait time
- * @param failed how many operations failed
- * @param released how many ended by a release
- * @param lost how many ended by a loss
- * @param expired how many of those because no extension was confirmed in time
+ * @param acquired number of granted locks
+ * @param refused number of requests that were refused after the wait time
+ * @param failed number of failed operations
+ * @param released number of locks that ended by a release
+ * @param lost number of locks that ended by a loss
+ * @param expired number of those losses for which no extension was confirmed in time
  * @param longestHeld the longest time from a grant to its end, or until now
  * @param longestWait the longest time from a call to its grant or refusal, or until now
  */
@@ -25,7 +25,7 @@ public record NameDescriptor(
         Duration longestHeld,
         Duration longestWait) {
 
-    /** With a lock that is held or waited for now. */
+    /** Includes a lock that is held or waited for now. */
     NameDescriptor withCurrent(LocalLock lock) {
         return new NameDescriptor(
                 acquired,

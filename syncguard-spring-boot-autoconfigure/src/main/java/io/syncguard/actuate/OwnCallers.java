@@ -11,23 +11,23 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the callers of this process behind what the store shows of a lock. Immutable. */
+/** Finds the callers of this process that have the leases and queue entries of a lock in the store. Immutable. */
 final class OwnCallers {
 
     static final OwnCallers NONE = new OwnCallers(List.of());
 
-    /** A caller arrived at the store less than this before or after it learned of that. */
+    /** Maximum difference between the waiting times that a caller and the store measure. */
     private static final Duration SAME_ARRIVAL = Duration.ofSeconds(1);
 
     private final Map<String, List<LocalLock>> byKey;
 
-    /** @param locks those of one manager; waiting ones in the order of their arrival */
+    /** @param locks the locks of one manager; waiting ones in the order of their arrival */
     OwnCallers(List<LocalLock> locks) {
         this.byKey = locks.stream()
                 .collect(Collectors.groupingBy(lock -> lock.request().key()));
     }
 
-    /** The holder of this lease; {@code null} if that is another process. */
+    /** Returns the holder of this lease; {@code null} if it is another process. */
     @Nullable
     LocalLock holder(String key, LockInfo lease) {
         return byKey.getOrDefault(key, List.of()).stream()
@@ -37,8 +37,8 @@ final class OwnCallers {
     }
 
     /**
-     * The waiters behind the queue entries, in their order; {@code null} for one of another process. An entry does not
-     * name its caller, so they are matched by the time for which they have waited.
+     * Returns the waiters of the queue entries, in their order; {@code null} for a waiter of another process. An entry
+     * does not name its caller, so the waiting times decide.
      */
     List<@Nullable LocalLock> waiters(LockStatus lock) {
         List<LocalLock> waiting = new ArrayList<>(byKey.getOrDefault(lock.key(), List.of()));

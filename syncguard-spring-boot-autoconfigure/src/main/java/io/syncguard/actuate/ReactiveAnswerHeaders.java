@@ -13,7 +13,7 @@ public final class ReactiveAnswerHeaders implements WebFilter {
 
     private final Supplier<Map<String, Map<String, String>>> headersOfPaths;
 
-    /** @param headersOfPaths by the paths of endpoints, first asked for at a request */
+    /** @param headersOfPaths gives the headers by the paths of endpoints; first called at a request */
     public ReactiveAnswerHeaders(Supplier<Map<String, Map<String, String>>> headersOfPaths) {
         this.headersOfPaths = headersOfPaths;
     }

@@ -18,27 +18,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps readers from loading the stores: one list runs at a time, and all who ask the same share its answer. A list
- * runs in the thread {@code syncguard-list}, so it goes on when its reader has gone. Thread-safe.
+ * Protects the stores from many readers: one list runs at a time, and readers with the same question share its answer.
+ * A list runs in the thread {@code syncguard-list}, so it goes on when its reader has gone. Thread-safe.
  *
  * @param <Q> a question, equal to the same question of another reader
  */
 final class SharedLists<Q> implements AutoCloseable {
 
-    /** An answer that took longer is given again for {@value #REST} times as long as it took. */
+    /** An answer that took longer is reused for {@value #REST} times as long as it took. */
     static final Duration CHEAP = Duration.ofMillis(500);
 
-    /** So an expensive list runs for a fifth of the time at most. */
+    /** With this factor, an expensive list runs for at most a fifth of the time. */
     private static final int REST = 4;
 
-    /** How many lists wait for the running one. */
+    /** Maximum number of lists that wait for the running one. */
     static final int MAX_QUEUED = 8;
 
-    /** Of how many questions it remembers the answers. */
+    /** Maximum number of questions with remembered answers. */
     private static final int MAX_REMEMBERED = 32;
 
     private final ThreadPoolExecutor thread;
-    private final Duration patience;
+    private final Duration maxWait;
     private final Time time;
 
     /** Guarded by itself. */
@@ -52,9 +52,9 @@ final class SharedLists<Q> implements AutoCloseable {
         }
     };
 
-    /** @param patience how long a reader waits for an answer */
-    SharedLists(Duration patience, Time time) {
-        this.patience = patience;
+    /** @param maxWait maximum wait of a reader for an answer */
+    SharedLists(Duration maxWait, Time time) {
+        this.maxWait = maxWait;
         this.time = time;
         this.thread = new ThreadPoolExecutor(
                 1,
@@ -66,11 +66,11 @@ final class SharedLists<Q> implements AutoCloseable {
         thread.allowCoreThreadTimeOut(true);
     }
 
-    /** The answer. If the reader's patience ends before, the one before, which is marked as incomplete. */
+    /** Returns the answer. If it does not come in time, returns the previous one, marked as incomplete. */
     ListedLocks ask(Q question, Supplier<ListedLocks> list) {
         Listing listing = listing(question, list);
         try {
-            return listing.answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return listing.answer.get(maxWait.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException ex) {
             return listing.before.incomplete();
         } catch (InterruptedException ex) {
@@ -81,7 +81,7 @@ final class SharedLists<Q> implements AutoCloseable {
         }
     }
 
-    /** Gives no answer again to these questions whose list has begun before now. */
+    /** Does not reuse answers to these questions from lists that began before this call. */
     void forget(Predicate<Q> questions) {
         synchronized (listings) {
             listings.keySet().removeIf(questions);
@@ -116,14 +116,14 @@ final class SharedLists<Q> implements AutoCloseable {
                 : new IllegalStateException("The list of locks has failed", cause);
     }
 
-    /** One list. */
+    /** One run of a list. */
     private final class Listing implements Runnable {
 
         private final Supplier<ListedLocks> list;
         private final ListedLocks before;
         private final CompletableFuture<ListedLocks> answer = new CompletableFuture<>();
 
-        /** Written by the thread of the lists before the answer is there. */
+        /** Written by the thread of the lists before it completes the answer. */
         private volatile long freshUntil;
 
         Listing(Supplier<ListedLocks> list, ListedLocks before) {

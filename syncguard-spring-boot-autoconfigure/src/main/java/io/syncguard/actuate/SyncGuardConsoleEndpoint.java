@@ -18,8 +18,8 @@ import org.springframework.core.io.Resource;
 import org.springframework.web.util.HtmlUtils;
 
 /**
- * A page for people on top of the endpoint {@code syncguard}: one file without a build, which loads nothing from other
- * hosts. The endpoint decides what a reader sees, and who releases locks.
+ * A web page for operators on top of the endpoint {@code syncguard}: one file without a build, which loads nothing from
+ * other hosts. The endpoint decides what a reader sees, and who may release locks.
  */
 @WebEndpoint(id = "syncguardconsole", defaultAccess = Access.READ_ONLY)
 public final class SyncGuardConsoleEndpoint {
@@ -35,15 +35,15 @@ public final class SyncGuardConsoleEndpoint {
     private final Consumer<Map<String, String>> answer;
 
     /**
-     * @param endpoint where the endpoint {@code syncguard} is, as seen from this page
+     * @param endpoint the path of the endpoint {@code syncguard}, relative to this page
      * @param writable whether that endpoint allows releases by force
-     * @param csrf the header that a request of this session has to send
-     * @param answer sets headers of the answer, where there is a running request
+     * @param csrf gives the header that a request of this session has to send
+     * @param answer sets headers of the answer, if there is a running request
      */
     public SyncGuardConsoleEndpoint(
             String endpoint, boolean writable, Supplier<CsrfHeader> csrf, Consumer<Map<String, String>> answer) {
         String file = file();
-        // The browser runs no other script than that of the file.
+        // The browser runs only the script of the file.
         String policy = POLICY.formatted(hashOf(file, "<script>", "</script>"), hashOf(file, "<style>", "</style>"));
         this.headers = AnswerHeaders.with(policy);
         this.answer = answer;
@@ -95,7 +95,7 @@ public final class SyncGuardConsoleEndpoint {
      */
     public record CsrfHeader(String name, String value) {
 
-        /** The page looks for a cookie then. */
+        /** No header. The page then looks for a cookie. */
         public static final CsrfHeader NONE = new CsrfHeader("", "");
     }
 }

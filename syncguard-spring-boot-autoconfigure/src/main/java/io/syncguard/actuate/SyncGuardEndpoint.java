@@ -33,7 +33,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
  * <p>A release by force needs {@code management.endpoint.syncguard.access=unrestricted}.
  */
 @Endpoint(id = "syncguard", defaultAccess = Access.READ_ONLY)
-// Spring Boot 3 knows optional parameters by the deprecated annotation alone.
+// Spring Boot 3 recognises optional parameters only by the deprecated annotation.
 @SuppressWarnings("deprecation")
 public final class SyncGuardEndpoint implements AutoCloseable {
 
@@ -72,13 +72,13 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     /**
-     * A page of the locks of each manager, and what happened in this process.
+     * Returns a page of the locks of each manager, and the events of this process.
      *
-     * @param prefix with what their keys begin; refused while keys are hidden
+     * @param prefix the beginning of the keys; refused while keys are hidden
      * @param key the only key to look at, or its hash while keys are hidden
-     * @param after {@code next} of the page before
-     * @param limit how many at most, 100 if not given
-     * @param since the number of the last event that is known
+     * @param after {@code next} of the previous page
+     * @param limit maximum number of locks, 100 if not given
+     * @param since the number of the last event that the reader knows
      */
     @ReadOperation
     public LocksDescriptor locks(
@@ -91,7 +91,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     /**
-     * One lock.
+     * Returns one lock.
      *
      * @param key the key, or its hash while keys are hidden
      * @param manager the name of a bean; the primary manager if not given
@@ -104,10 +104,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     /**
-     * Ends all leases of a key, and lets those who wait for it go on.
+     * Ends all leases of a key, so that its waiters go on.
      *
      * @param key the key; also its hash while keys are hidden
-     * @param reason for the log, and for the listeners
+     * @param reason the reason, for the log and the listeners
      */
     @DeleteOperation
     public ForcedReleaseDescriptor forceRelease(
@@ -117,7 +117,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return forceRelease(key, manager, reason, "somebody through JMX", view(showValues == Show.ALWAYS));
     }
 
-    /** Ends the list that runs. */
+    /** Ends a running list. */
     @Override
     public void close() {
         lists.close();
@@ -139,8 +139,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     /**
-     * Accepts a plain key too while keys are hidden: an operator may know it. Whoever may release locks can test keys
-     * in this way, but each try is logged, and ends the lock that it finds.
+     * Also accepts a plain key while keys are hidden, because an operator may know it. Whoever may release locks can
+     * test keys in this way, but each attempt is logged, and ends the lock that it finds.
      */
     ForcedReleaseDescriptor forceRelease(
             String shown, @Nullable String manager, @Nullable String reason, String user, KeyView view) {
@@ -222,7 +222,9 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return found;
     }
 
-    /** The name of an election is no personal data, unlike a key. Its lock is in one of the stores. */
+    /**
+     * Finds the lock of an election in one of the stores. Unlike a key, the name of an election is no personal data.
+     */
     private LocksDescriptor.Election election(LeaderMember member) {
         return new LocksDescriptor.Election(
                 member.isJoined(),
@@ -234,7 +236,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                         .orElse(null));
     }
 
-    /** A bad argument is the mistake of the caller, and answered with 400. Other messages name keys. */
+    /**
+     * Runs an operation. A bad argument is a mistake of the caller and answered with 400. Other messages may name keys,
+     * so only readers who may see keys get them.
+     */
     private static <T> T ask(KeyView view, Supplier<T> operation) {
         try {
             return operation.get();

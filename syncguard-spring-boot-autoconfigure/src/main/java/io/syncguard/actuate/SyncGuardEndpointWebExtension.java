@@ -18,9 +18,9 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 
-/** The endpoint over HTTP: it knows the user, who may see keys or not. */
+/** The endpoint over HTTP. The roles of the user decide whether it shows keys. */
 @EndpointWebExtension(endpoint = SyncGuardEndpoint.class)
-// Spring Boot 3 knows optional parameters by the deprecated annotation alone.
+// Spring Boot 3 recognises optional parameters only by the deprecated annotation.
 @SuppressWarnings("deprecation")
 public final class SyncGuardEndpointWebExtension {
 
@@ -34,7 +34,7 @@ public final class SyncGuardEndpointWebExtension {
     /**
      * @param showValues when keys are shown
      * @param roles of users who see keys with {@link Show#WHEN_AUTHORIZED}; empty for all authenticated users
-     * @param answer sets headers of the answer, where there is a running request
+     * @param answer sets headers of the answer, if there is a running request
      */
     public SyncGuardEndpointWebExtension(
             SyncGuardEndpoint endpoint, Show showValues, Set<String> roles, Consumer<Map<String, String>> answer) {
@@ -56,7 +56,7 @@ public final class SyncGuardEndpointWebExtension {
                 endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), view(user))));
     }
 
-    /** 404 if nobody holds the key or waits for it. */
+    /** Answers with 404 if nobody holds the key or waits for it. */
     @ReadOperation
     public WebEndpointResponse<?> lock(
             SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
@@ -65,7 +65,9 @@ public final class SyncGuardEndpointWebExtension {
                 .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)));
     }
 
-    /** 404 if nobody held the key; 409 if a lease remains because a transaction commits under it. */
+    /**
+     * Answers with 404 if nobody held the key, and with 409 if a lease remains because a transaction commits under it.
+     */
     @DeleteOperation
     public WebEndpointResponse<?> forceRelease(
             SecurityContext user,
@@ -80,7 +82,7 @@ public final class SyncGuardEndpointWebExtension {
         });
     }
 
-    /** The same for a key that cannot be in a path, such as one with a slash. */
+    /** Does the same for a key that cannot be in a path, such as one with a slash. */
     @DeleteOperation
     public WebEndpointResponse<?> forceReleaseByParameter(
             SecurityContext user,
@@ -94,7 +96,7 @@ public final class SyncGuardEndpointWebExtension {
         return endpoint.view(showValues.isShown(user, roles));
     }
 
-    /** By default, Spring Boot's answer to a bad request does not say what is wrong. */
+    /** Answers a bad request with the reason, which Spring Boot's own answer leaves out by default. */
     private WebEndpointResponse<?> answer(Supplier<WebEndpointResponse<?>> operation) {
         answer.accept(AnswerHeaders.OF_DATA);
         try {

@@ -50,7 +50,7 @@ public enum Backend {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The failure of the start if the property names this backend and it was not configured. */
+    /** Creates the exception for a start where the property names this backend, but it was not configured. */
     LockSetupException missing() {
         return LockSetupException.invalid(
                 "syncguard.backend names '" + qualifier() + "', which is missing: its libraries are not on the class"

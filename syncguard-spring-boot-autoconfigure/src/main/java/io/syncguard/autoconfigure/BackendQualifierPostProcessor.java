@@ -9,8 +9,8 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 
 /**
- * Gives manager, template, admin and backend bean of each of two backends its name as a qualifier. A property says which
- * one is primary, so no annotation can do it.
+ * With two backends, adds the name of each as a qualifier to its manager, template, admin and backend beans. A property
+ * decides which one is primary, so no annotation can do this.
  */
 final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
 

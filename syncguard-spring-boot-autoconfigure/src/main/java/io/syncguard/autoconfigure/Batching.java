@@ -3,7 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisBatching;
 
-/** Which requests of callers travel together with those of other threads. */
+/** Which requests of callers share a statement or a script with those of other threads. */
 enum Batching {
 
     /** Requests under load. */

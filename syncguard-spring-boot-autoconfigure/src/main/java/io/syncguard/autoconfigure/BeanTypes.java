@@ -25,10 +25,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.util.ClassUtils;
 
-/** The types of the beans of an application and of its parents, as far as they are known without making a bean. */
+/** The types of the beans of a context and its parents, as far as they are known without creating a bean. */
 final class BeanTypes {
 
-    /** Whatever names a lock in code names one of these. */
+    /** Code that requests a lock refers to one of these types. */
     private static final List<String> REQUESTS = Stream.concat(
                     Stream.of(LockRequest.class, LockTemplate.class, LockManager.class, LockOperations.class)
                             .map(Class::getName),
@@ -40,7 +40,7 @@ final class BeanTypes {
             .map(ClassUtils::convertClassNameToResourcePath)
             .toList();
 
-    /** The jar of each module that has beans. */
+    /** The jars of the modules that have beans. */
     private static final Set<CodeSource> LIBRARY = Stream.of(
                     LockManager.class,
                     LockNames.class,
@@ -70,12 +70,12 @@ final class BeanTypes {
         return types;
     }
 
-    /** Whether no bean can have another class than is known here. */
+    /** Whether the classes of all beans are known for certain. */
     boolean areKnown() {
         return known;
     }
 
-    /** Whether a class of a bean, which is not of the library itself, uses the API of requests. */
+    /** Whether a bean class outside of the library uses the API of requests. */
     boolean requestLocks() {
         return types.stream()
                 .filter(type -> !isOfLibrary(type))
@@ -102,8 +102,8 @@ final class BeanTypes {
     }
 
     /**
-     * What a method or supplier declares may be a supertype of what it returns; those of Spring and of the library
-     * return no bean of the application.
+     * A factory method or supplier may declare a supertype of the bean that it returns. Those of Spring and of the
+     * library return no bean of the application.
      */
     private static boolean isExact(String name, Class<?> type, ConfigurableListableBeanFactory beans) {
         if (Modifier.isFinal(type.getModifiers()) || isOfLibrary(type)) {
@@ -130,12 +130,12 @@ final class BeanTypes {
                 && isOfLibrary(type.getProtectionDomain().getCodeSource());
     }
 
-    /** Some class loaders know no code source, as in a native image. Then the name alone decides. */
+    /** Some class loaders know no code source, as in a native image. Then only the name decides. */
     private static boolean isOfLibrary(@Nullable CodeSource source) {
         return source == null ? LIBRARY.isEmpty() : LIBRARY.contains(source);
     }
 
-    /** The class, its superclasses, and the classes within it. */
+    /** Returns the class, its superclasses, and the nested classes of each. */
     private static Stream<Class<?>> withSuperclassesAndOwn(Class<?> type) {
         return Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass)
                 .filter(each -> !isOfSpring(each) && !each.getName().startsWith("java."))
@@ -145,7 +145,10 @@ final class BeanTypes {
                                 .filter(member -> member.getName().startsWith(each.getName() + "$"))));
     }
 
-    /** Injected, looked up or called: the name of the type is in the file of the class. */
+    /**
+     * Whether the class file contains the name of such a type, which it does if the class injects, looks up or calls
+     * one.
+     */
     private static boolean namesRequest(Class<?> type) {
         try (InputStream file = type.getResourceAsStream(ClassUtils.getClassFileName(type))) {
             if (file == null) {

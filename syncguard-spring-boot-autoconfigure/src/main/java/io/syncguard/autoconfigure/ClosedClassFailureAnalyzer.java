@@ -15,7 +15,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.annotation.Order;
 
 /**
- * Shows which annotation needs a proxy that Spring could not make: that of a final class whose interfaces Spring may
+ * Explains why Spring could not create a proxy: which annotation needs it, on a final class whose interfaces Spring may
  * not proxy instead.
  */
 @Order(0)

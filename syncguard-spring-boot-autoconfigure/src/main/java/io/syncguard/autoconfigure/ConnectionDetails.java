@@ -24,25 +24,23 @@ import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
-/**
- * Reads from a {@link DataSource} how to connect, so that the library has connections of its own.
- */
+/** Reads the connection details of a {@link DataSource}, so that the library has connections of its own. */
 final class ConnectionDetails {
 
     private static final Log log = LogFactory.getLog(ConnectionDetails.class);
 
-    /** HikariCP 6, which Spring Boot 3.5 brings, has none. */
+    /** HikariCP 6, which comes with Spring Boot 3.5, has no credentials providers. */
     private static final boolean HAS_CREDENTIALS_PROVIDERS =
             ClassUtils.isPresent("com.zaxxer.hikari.HikariCredentialsProvider", HikariConfig.class.getClassLoader());
 
     private ConnectionDetails() {}
 
     /**
-     * How to connect, like the pool of the application.
+     * Returns details for connections like those of the application's pool.
      *
-     * @param dedicated whether the application has this DataSource for locks alone
-     * @param connections how many there will be at most
-     * @param timeout how long the server may be silent, at most
+     * @param dedicated whether the application uses this DataSource only for locks
+     * @param connections maximum number of connections
+     * @param timeout maximum wait for an answer of the server
      */
     static HikariConfig of(DataSource application, boolean dedicated, int connections, Duration timeout) {
         Object inner = withoutSpring(application);
@@ -89,7 +87,7 @@ final class ConnectionDetails {
                 : target;
     }
 
-    /** Locks of one key in two databases would have nothing to do with each other. */
+    /** Requires a single target, because locks of one key in two databases would not exclude each other. */
     private static DataSource onlyTarget(AbstractRoutingDataSource routing) {
         Set<DataSource> targets = Collections.newSetFromMap(new IdentityHashMap<>());
         targets.addAll(routing.getResolvedDataSources().values());
@@ -107,8 +105,8 @@ final class ConnectionDetails {
     }
 
     /**
-     * Without the wrappers of Spring, which defer connections or take part in transactions: that is nothing for locks.
-     * Other wrappers may change what a connection is, and one of Spring's has the user and the password.
+     * Removes the wrappers of Spring that defer connections or take part in transactions, which locks must not do.
+     * Keeps other wrappers, which may change connections, and the one of Spring that has the user and the password.
      */
     private static Object withoutSpring(DataSource application) {
         Object inner = application;
@@ -193,14 +191,14 @@ final class ConnectionDetails {
                     .type(HikariDataSource.class)
                     .build();
         } catch (RuntimeException ex) {
-            // Boot reads no password of DBCP2, and nothing of pools that it does not know.
+            // Boot does not read the password of DBCP2, and nothing of pools that it does not know.
             details = PoolProperties.login(inner);
         }
         PoolProperties.complete(details, inner);
         return details;
     }
 
-    /** A pool for JTA makes the connections that it gives part of the caller's transaction. */
+    /** Unwraps a pool for JTA, whose connections would be part of the caller's transaction. */
     private static @Nullable XADataSource xaDataSourceOf(DataSource application) {
         try {
             return application.isWrapperFor(XADataSource.class) ? application.unwrap(XADataSource.class) : null;
@@ -219,8 +217,8 @@ final class ConnectionDetails {
     }
 
     /**
-     * How to connect, and how long a connection may live. Not {@link HikariConfig#copyStateTo}, which shares the
-     * driver's properties between the pools: our time limits would become those of the application.
+     * Copies the connection details, and the lifetime of connections. Does not use {@link HikariConfig#copyStateTo},
+     * which shares the driver's properties between the pools, so that our timeouts would apply to the application.
      */
     static HikariConfig copyOf(HikariConfig pool) {
         HikariConfig details = new FollowingConfig(pool);
@@ -243,7 +241,7 @@ final class ConnectionDetails {
         return details;
     }
 
-    /** Each new connection has the user and the password that the pool of the application has then. */
+    /** Gives each new connection the user and the password that the pool of the application has at that time. */
     private static final class FollowingConfig extends HikariConfig {
 
         private final HikariConfig pool;

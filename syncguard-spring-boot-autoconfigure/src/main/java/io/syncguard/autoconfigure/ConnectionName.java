@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.springframework.util.StringUtils;
 
 /**
- * The name of the library's connections, for an administrator of the server: {@code syncguard}, and the name that the
- * application gives to its own connections, else its {@code spring.application.name}.
+ * The name of the library's connections, for an administrator of the server: {@code syncguard}, and the name of the
+ * application's own connections, otherwise its {@code spring.application.name}.
  */
 final class ConnectionName {
 
@@ -18,22 +18,22 @@ final class ConnectionName {
 
     private static final Pattern IN_URL = Pattern.compile("(?<=[?&])" + PROPERTY + "=([^&]*)&?");
 
-    /** PostgreSQL cuts a longer name. */
+    /** PostgreSQL truncates a longer name. */
     private static final int LENGTH = 63;
 
     private ConnectionName() {}
 
-    /** Connections that the application lends keep its name. */
+    /** Adds the name. Connections that the application lends keep theirs. */
     static void addTo(HikariConfig details, String application) {
         if (details.getDataSource() == null && details.getDataSourceJNDI() == null) {
             details.addDataSourceProperty(PROPERTY, onPostgres(takenFrom(details, application)));
         }
     }
 
-    /** That of the URL comes first in the driver, too. */
+    /** Removes the configured name, and returns it. The name in the URL takes precedence, as in the driver. */
     private static String takenFrom(HikariConfig details, String otherwise) {
         Properties properties = details.getDataSourceProperties();
-        // By its setter where a DataSource of the driver is configured by its class.
+        // The property of the setter, if a DataSource of the driver is configured by its class.
         Object ofSetter = properties.remove(StringUtils.uncapitalize(PROPERTY));
         String known = properties.getProperty(PROPERTY, ofSetter == null ? otherwise : ofSetter.toString());
         String url = details.getJdbcUrl();

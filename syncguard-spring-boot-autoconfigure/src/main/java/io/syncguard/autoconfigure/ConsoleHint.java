@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
-/** Says at the start that the console is configured by half, which answers 404. */
+/** Warns at the start of a half-configured console, which answers with 404. */
 final class ConsoleHint implements SmartInitializingSingleton {
 
     private static final Log log = LogFactory.getLog(ConsoleHint.class);
@@ -24,7 +24,7 @@ final class ConsoleHint implements SmartInitializingSingleton {
     private final Environment environment;
     private final EndpointId id;
 
-    /** @param id that of the console */
+    /** @param id the id of the console */
     ConsoleHint(ObjectProvider<SyncGuardConsoleEndpoint> console, Environment environment, EndpointId id) {
         this.console = console;
         this.environment = environment;
@@ -46,7 +46,7 @@ final class ConsoleHint implements SmartInitializingSingleton {
         }
     }
 
-    /** Whether the console is there by its name: "*" means what there is. */
+    /** Whether the property names the console itself. "*" does not count, because it means all existing endpoints. */
     private boolean names(String property) {
         return Binder.get(environment).bind(EXPOSURE + property, Bindable.setOf(String.class)).orElse(Set.of()).stream()
                 .anyMatch(name ->

@@ -13,11 +13,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * {@code syncguard.leader.elections.<name>.*}.
  *
  * @param ttl How long a leader leads without an extension. From 3 ms to 365 days.
- * @param heartbeat How often the lease of the leader is extended. At most every third of the ttl, which is the
- *     default.
- * @param fenceRotation How often an extension takes the next fence. At most every half of the ttl, a third of it if
+ * @param heartbeat Interval between extensions of the leader's lease. At most a third of the ttl, which is the default.
+ * @param fenceRotation Interval between extensions that take the next fence. At most half of the ttl, a third of it if
  *     not set; 0 turns it off.
- * @param owner Label of this process as a member, for people only. If not set, that of its locks.
+ * @param owner Label of this process as a member, for people only. If not set, the label of its locks.
  * @param autoStartup Whether this process joins the election at the start. Otherwise the application joins it.
  * @param lockManager Name or qualifier of the lock manager, if there are two backends. The primary one if not set.
  */
@@ -30,8 +29,8 @@ record ElectionProperties(
         @Nullable String lockManager) {
 
     /**
-     * @param election the name
-     * @throws LockSetupException that names the property with an impossible value
+     * @param election the name of the election
+     * @throws LockSetupException if a value is impossible; names the property
      */
     LeaderSettings settings(String election) {
         String property = nameOf(election);

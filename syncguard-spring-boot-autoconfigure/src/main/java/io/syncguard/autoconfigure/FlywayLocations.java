@@ -9,9 +9,7 @@ import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.springframework.beans.factory.ListableBeanFactory;
 
-/**
- * Adds a script of the library to what the application's Flyway runs.
- */
+/** Adds a script of the library to the locations of the application's Flyway. */
 final class FlywayLocations {
 
     private FlywayLocations() {}
@@ -22,7 +20,7 @@ final class FlywayLocations {
                 && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
     }
 
-    /** @param location of the script on the class path */
+    /** @param location the location of the script on the class path */
     static void add(FluentConfiguration configuration, String location, Map<String, String> placeholders) {
         requirePlaceholders(configuration, placeholders);
         Stream<String> locations = Arrays.stream(configuration.getLocations()).map(Object::toString);

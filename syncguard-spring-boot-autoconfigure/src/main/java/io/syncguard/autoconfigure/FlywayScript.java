@@ -3,15 +3,15 @@ package io.syncguard.autoconfigure;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 
 /**
- * A script of the library that the application's Flyway runs. Its type is none of Spring Boot's, whose customizers of
- * Flyway have another package in each generation.
+ * A script of the library that the application's Flyway runs. The library has its own type for it, because Spring
+ * Boot's customizers of Flyway have another package in each generation.
  */
 @FunctionalInterface
 public interface FlywayScript {
 
-    /** The bean that adds all scripts. Flyway runs none without it. */
+    /** The name of the bean that adds all scripts. Without it, Flyway runs none. */
     String CUSTOMIZER_BEAN = "syncGuardFlywayConfigurationCustomizer";
 
-    /** Adds the script and its placeholders, unless the library is to create its tables in another way. */
+    /** Adds the script and its placeholders, unless the tables are created in another way. */
     void addTo(FluentConfiguration configuration);
 }

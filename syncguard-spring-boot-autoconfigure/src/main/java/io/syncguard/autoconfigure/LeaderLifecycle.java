@@ -16,7 +16,7 @@ final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleto
     private final LeaderElection election;
     private final ObjectProvider<LeaderListener> listeners;
 
-    /** No bean: as one of a parent context it would publish the events of a child's election once more. */
+    /** Not a bean: a bean in a parent context would publish the events of a child's election a second time. */
     private final LeaderEvents events;
 
     /** The elections to join at the start. */
@@ -36,7 +36,7 @@ final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleto
         this.autoStarted = autoStarted;
     }
 
-    /** Not earlier: a listener bean may depend on the election. */
+    /** Adds the listeners late, because a listener bean may depend on the election. */
     @Override
     public void afterSingletonsInstantiated() {
         listeners.orderedStream().forEach(election::addListener);

@@ -10,10 +10,10 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes the engines of an application, which differ in their stores alone.
+ * Creates the engines of an application, which differ only in their stores.
  *
  * @param properties the settings of all engines
- * @param locks their settings by the names of locks
+ * @param locks settings by the names of locks
  */
 record LockEngineFactory(
         SyncGuardProperties properties,
@@ -23,7 +23,7 @@ record LockEngineFactory(
         ObjectProvider<TransactionBoundary> transactions,
         Environment environment) {
 
-    /** The engine closes the store. */
+    /** Creates an engine, which closes the store at its end. */
     LockEngine engineOn(LockBackend store) {
         return new LockEngine(
                 store,

@@ -10,8 +10,8 @@ import java.util.TreeMap;
 import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
- * The engines of an application by the names of their managers, for operators: the primary one first, then those of
- * tenants, which come and go.
+ * The engines of an application by the names of their managers, for operators: the primary one first, then the engines
+ * of tenants, which may change at any time.
  */
 final class LockEngines extends AbstractMap<String, LockEngine> {
 
@@ -37,7 +37,7 @@ final class LockEngines extends AbstractMap<String, LockEngine> {
         return new LockEngines(engines, tenants);
     }
 
-    /** Those of the moment. */
+    /** Returns the current engines. */
     @Override
     public Set<Entry<String, LockEngine>> entrySet() {
         Map<String, LockEngine> all = new LinkedHashMap<>(beans);

@@ -24,7 +24,7 @@ final class LockLifecycle implements SmartLifecycle {
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
-    /** @param engines those of the moment: tenants come and go */
+    /** @param engines gives the current engines, because those of tenants may change */
     LockLifecycle(Supplier<List<LockEngine>> engines) {
         this.engines = engines;
     }
@@ -36,15 +36,15 @@ final class LockLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Stops all engines at once, the first on this thread. One after the other, the second would grant locks while the
-     * first waits for its bodies, and the stop could take two shutdown timeouts.
+     * Stops all engines at the same time, the first one on this thread. If they stopped one after the other, the second
+     * would grant locks while the first waits for its bodies, and the stop could take two shutdown timeouts.
      */
     @Override
     public void stop() {
         List<LockEngine> all = engines.get();
         List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
-                .map(engine -> CompletableFuture.runAsync(() -> stop(engine), this::runOnThreadOfItsOwn))
+                .map(engine -> CompletableFuture.runAsync(() -> stop(engine), this::runOnNewThread))
                 .toList();
         all.stream().findFirst().ifPresent(LockLifecycle::stop);
         others.forEach(CompletableFuture::join);
@@ -65,7 +65,7 @@ final class LockLifecycle implements SmartLifecycle {
         Shielded.closeAll(engine::stop);
     }
 
-    private void runOnThreadOfItsOwn(Runnable task) {
+    private void runOnNewThread(Runnable task) {
         stoppers.newThread(task).start();
     }
 }

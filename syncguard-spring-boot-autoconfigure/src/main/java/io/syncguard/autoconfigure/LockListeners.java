@@ -9,12 +9,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * The listeners of all engines. Those of the library count from the first lock, for the meters have to be complete;
- * those of the application, which may need locks themselves, when all beans exist. Thread-safe.
+ * The listeners of all engines. Listeners of the library get events from the first lock on, so that the meters are
+ * complete. Listeners of the application, which may need locks themselves, get events when all beans exist.
+ * Thread-safe.
  */
 final class LockListeners implements SmartInitializingSingleton {
 
-    /** No application uses it. */
+    /** Prefix of the names of the library's beans. No application uses it. */
     private static final String LIBRARY = "syncGuard";
 
     private final ObjectProvider<LockListener> beans;
@@ -29,7 +30,7 @@ final class LockListeners implements SmartInitializingSingleton {
         }
     }
 
-    /** The list grows when all beans exist. */
+    /** Returns the live list, which grows when all beans exist. */
     List<LockListener> all() {
         return all;
     }

@@ -22,14 +22,14 @@ import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 
 /**
- * Compares the names under {@code syncguard.locks} with those of annotations: a name that no annotation has fails the
- * start, or is a warning where code may request it, or where not all annotations are known.
+ * Compares the names under {@code syncguard.locks} with those of annotations. A name without an annotation fails the
+ * start. It is only a warning if code may request the name, or if not all annotations are known.
  */
 final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
     private static final Log log = LogFactory.getLog(LockNamesCheck.class);
 
-    /** A property of each context that Spring Boot makes for a test. */
+    /** A property of each context that Spring Boot creates for a test. */
     private static final String TEST = "org.springframework.boot.test.context.SpringBootTestContextBootstrapper";
 
     private final Environment environment;
@@ -45,14 +45,14 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         this.locks = locks;
     }
 
-    /** Refuses properties that would not be read, before any bean is made. */
+    /** Refuses properties that Spring Boot would not read, before any bean is created. */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
         beans = beanFactory;
         properties = LockPropertyNames.in(environment);
     }
 
-    /** Lazy beans do not exist yet, so the types of their definitions count. */
+    /** Checks the names. Lazy beans do not exist yet, so the types of their definitions count. */
     @Override
     public void afterSingletonsInstantiated() {
         Map<String, LockProperty> unknown = new TreeMap<>(properties);
@@ -82,13 +82,13 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
     private void report(String name, LockProperty property, Set<String> known, boolean requested, boolean certain) {
         String problem = property.text() + " is set, but no @DistributedLock has the name '" + name + "'"
                 + (known.isEmpty() ? "" : ", only " + known);
-        String meant = property.unspeakable(name, known);
+        String meant = property.unspellable(name, known);
         String[] nextSteps = meant != null
                 ? new String[] {"For '" + meant + "', " + property.asJson(meant), property.inFile(meant)}
                 : MessageText.nextSteps(
                         name, known, "Correct the name", "Remove its settings, or give an annotation this name");
         if (isSlice() || known.isEmpty() && !requested) {
-            log.debug(problem + ". This context may have a part of the beans alone");
+            log.debug(problem + ". This context may have only some of the beans");
         } else if (certain) {
             throw LockSetupException.invalid(problem, nextSteps);
         } else {
@@ -97,7 +97,7 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         }
     }
 
-    /** Annotated beans may also be in another context of the same application. */
+    /** Whether this context has all beans. Annotated beans may also be in another context of the same application. */
     private boolean hasAllBeans(ConfigurableListableBeanFactory beans) {
         boolean isOfTest = environment.containsProperty(TEST)
                 && beans.getBeanNamesForAnnotation(SpringBootConfiguration.class).length == 0;

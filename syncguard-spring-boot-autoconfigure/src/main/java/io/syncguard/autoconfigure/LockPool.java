@@ -18,16 +18,16 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  * A HikariCP pool without {@code HikariDataSource}, which logs four lines at info for each pool. A logger's level would
  * silence the application's own pools as well.
  *
- * <p>A spoiled pool is replaced. The first connection tells HikariCP the isolation level that all connections shall
- * have. If it breaks at that moment, or the answer is late, HikariCP sets the level -1, and no later connection
- * succeeds: <a href="https://github.com/brettwooldridge/HikariCP/issues/1944">issue 1944</a>.
+ * <p>Replaces a spoiled pool. HikariCP reads from the first connection the isolation level that it sets on all
+ * connections. If that connection breaks at this moment, or the answer is late, HikariCP sets the level -1, and no
+ * later connection succeeds: <a href="https://github.com/brettwooldridge/HikariCP/issues/1944">issue 1944</a>.
  */
 final class LockPool extends AbstractDataSource implements PooledDataSource, AutoCloseable {
 
     /** The driver knows no such isolation level. */
     private static final String FEATURE_NOT_SUPPORTED = "0A000";
 
-    /** How long the end of the pool waits for connections that are in use: longer than a statement that succeeds. */
+    /** Maximum wait of a shutdown for connections in use: longer than a statement that succeeds. */
     private static final long LONGEST_USE_NANOS = Duration.ofMillis(500).toNanos();
 
     private static final long LOOK_NANOS = Duration.ofMillis(1).toNanos();
@@ -35,10 +35,10 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     private final HikariConfig config;
     private volatile HikariPool pool;
 
-    /** Whether it has given a connection: it is not spoiled any more. */
+    /** Whether the pool has lent a connection, and therefore is not spoiled. */
     private volatile boolean works;
 
-    /** After its end, HikariPool itself would let a caller wait for a connection that never comes. */
+    /** A HikariPool that is shut down would let callers wait for a connection that never comes. */
     private volatile boolean closed;
 
     LockPool(HikariConfig config) {
@@ -74,7 +74,7 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         return works ? lend(deadline) : firstConnection(deadline, limit.dividedBy(2));
     }
 
-    /** Waits in two halves. A pool that is spoiled then is replaced between them. */
+    /** Waits in two halves, and replaces a spoiled pool between them. */
     private Connection firstConnection(long deadline, Duration half) throws SQLException {
         HikariPool current = pool;
         Connection connection;
@@ -91,8 +91,8 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     }
 
     /**
-     * Lends a connection until then. HikariCP tests an idle one, one after the other while they are dead, and sees
-     * neither an interrupt nor the end of the time meanwhile. So it is asked for one idle connection at a time.
+     * Lends a connection before the deadline. HikariCP tests idle connections one after the other until one works, and
+     * reacts neither to an interrupt nor to its time limit meanwhile. So this asks for one idle connection at a time.
      */
     private Connection lend(long deadline) throws SQLException {
         SQLException reason = null;
@@ -105,7 +105,7 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
             try {
                 return current.getConnection(current.getIdleConnections() > 0 ? 1 : left);
             } catch (SQLTransientConnectionException ex) {
-                // HikariCP tells only once why it could not connect.
+                // HikariCP reports only once why it could not connect.
                 reason = reason == null || ex.getCause() != null ? ex : reason;
                 if (left <= 1) {
                     throw reason;
@@ -146,8 +146,8 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     }
 
     /**
-     * HikariCP may leave a connection that comes back while it ends, so it ends when all are back, or after {@link
-     * #LONGEST_USE_NANOS}.
+     * Shuts a pool down when all connections are back, or after {@link #LONGEST_USE_NANOS}, because HikariCP may leave
+     * a connection open that comes back during the shutdown.
      */
     private static void shutDown(HikariPool pool) {
         long end = Time.SYSTEM.nanoTime() + LONGEST_USE_NANOS;
@@ -159,7 +159,7 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         });
     }
 
-    /** An interrupted HikariCP leaves threads and connections, so the work begins again after each interrupt. */
+    /** Repeats the work after each interrupt, because an interrupted HikariCP leaves threads and connections behind. */
     private static void uninterrupted(Interruptible work) {
         boolean interrupted = Thread.interrupted();
         try {

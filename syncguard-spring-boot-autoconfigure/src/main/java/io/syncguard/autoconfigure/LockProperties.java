@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param waitTime How long a caller waits for a lock. Zero is a single attempt; at most 365 days.
  * @param onContention What an annotated method does if others held the key until the end of the wait time.
  * @param heartbeat Whether a lock is extended while it is held.
- * @param heartbeatInterval How often a lock with a heartbeat is extended. At most every third of the ttl.
+ * @param heartbeatInterval Interval between extensions of a lock with a heartbeat. At most a third of the ttl.
  * @param onLost How a body learns that its lock was lost.
  * @param holdAtLeast How long the key stays locked after the grant, even if the work ends earlier.
- * @param holdAtMost How long after the grant a lock is lost, however long its body runs.
+ * @param holdAtMost Time after the grant at which a lock is lost, even if its body still runs.
  * @param commitGuard Which transactions commit only while their locks are held.
- * @param permits How many may hold a shared lock at the same time. From 1 to 10 000.
+ * @param permits Maximum number of holders of a shared lock at the same time. From 1 to 10 000.
  */
 record LockProperties(
         @Nullable Duration ttl,

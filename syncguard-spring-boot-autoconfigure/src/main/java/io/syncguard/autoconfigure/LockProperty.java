@@ -6,24 +6,27 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One setting of a lock, as people have written it.
+ * One setting of a lock, as it was written.
  *
- * @param text for messages
+ * @param text the name of the property or variable, for messages
  * @param setting such as {@code wait-time}
- * @param variable the value of an environment variable, which cannot spell each name; {@code null} for a property
+ * @param variable the value of an environment variable, which cannot spell every name; {@code null} for a property
  */
 record LockProperty(String text, String setting, @Nullable String variable) {
 
-    /** The known name that a variable means and cannot spell; {@code null} if there is none, or this is a property. */
+    /**
+     * Returns the known name that a variable means but cannot spell; {@code null} if there is none, or this is a
+     * property.
+     */
     @Nullable
-    String unspeakable(String name, Collection<String> known) {
+    String unspellable(String name, Collection<String> known) {
         return known.stream()
                 .filter(each -> variable != null && plain(each).equals(name))
                 .findFirst()
                 .orElse(null);
     }
 
-    /** How a variable sets it for any name. */
+    /** Says how an environment variable sets it for any name. */
     String asJson(String name) {
         return "set SPRING_APPLICATION_JSON={\"" + LockPropertyNames.inBrackets(name, setting) + "\":\""
                 + OneLine.of(String.valueOf(variable)) + "\"}";

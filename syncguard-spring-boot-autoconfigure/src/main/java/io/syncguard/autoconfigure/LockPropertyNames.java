@@ -20,8 +20,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * Reads which locks {@code syncguard.locks} names, as people have written them. Spring Boot's binder ignores a setting
- * that it does not know, splits a name at its dots, and drops characters of it: here each fails the start.
+ * Reads the names of locks under {@code syncguard.locks}, as they were written. Spring Boot's binder ignores unknown
+ * settings, splits a name at its dots, and drops characters of it. Here, each of these fails the start.
  */
 final class LockPropertyNames {
 
@@ -32,7 +32,7 @@ final class LockPropertyNames {
     /** {@code [name].setting} or {@code .name.setting}. */
     private static final Pattern SETTING = Pattern.compile("(?:\\[([^\\]]*)]|\\.(.+))\\.([^.\\[\\]]+)");
 
-    /** What needs no brackets. */
+    /** Names that need no brackets. */
     private static final Pattern SIMPLE = Pattern.compile("[A-Za-z0-9-]+");
 
     private static final String ELECTION = "leader:";
@@ -48,13 +48,13 @@ final class LockPropertyNames {
     private LockPropertyNames() {}
 
     /**
-     * The names, each with one of its properties.
+     * Returns the names, each with one of its properties.
      *
-     * @throws LockSetupException for a property that would not be read
+     * @throws LockSetupException for a property that Spring Boot would not read
      */
     static Map<String, LockProperty> in(Environment environment) {
         LockPropertyNames names = new LockPropertyNames();
-        // A variable may override a setting of a name that it cannot write itself.
+        // Properties come first, because a variable may override a setting of a name that it cannot spell itself.
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
             names.read(source, false);
         }
@@ -64,7 +64,7 @@ final class LockPropertyNames {
         return names.properties;
     }
 
-    /** The start of the properties of a lock, in the notation of Spring Boot for keys of maps. */
+    /** Returns the prefix of the properties of a lock, in the notation of Spring Boot for keys of maps. */
     static String property(String name) {
         return PREFIX + (SIMPLE.matcher(name).matches() ? "." + name : "[" + name + "]");
     }
@@ -115,7 +115,7 @@ final class LockPropertyNames {
         add(name, new LockProperty(property, setting, null));
     }
 
-    /** Whether Spring Boot binds it under this name. */
+    /** Refuses a property that Spring Boot does not bind under this name. */
     private static void requireReadable(String property, String name, String setting) {
         ConfigurationPropertyName read = ConfigurationPropertyName.adapt(property, '.');
         int position = ConfigurationPropertyName.of(PREFIX).getNumberOfElements();
@@ -151,13 +151,13 @@ final class LockPropertyNames {
             throw setting == null
                     ? LockSetupException.invalid(
                             problem, "For another name, " + new LockProperty("", "ttl", value).asJson("shop.order"))
-                    : unspeakable(problem, name.replace('_', '-'), new LockProperty(variable, setting, value));
+                    : unspellable(problem, name.replace('_', '-'), new LockProperty(variable, setting, value));
         }
         add(name, new LockProperty("The environment variable " + variable, setting, value));
     }
 
-    /** @param name as it probably is */
-    private static LockSetupException unspeakable(String problem, String name, LockProperty property) {
+    /** @param name the probable name */
+    private static LockSetupException unspellable(String problem, String name, LockProperty property) {
         return LockSetupException.invalid(
                 problem,
                 "For '" + name + "', " + property.asJson(name) + ", with the name as the annotation has it",

@@ -16,13 +16,13 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
 /**
- * Shows why locks cannot be set up, and what to do. Before the analyzers of Spring Boot, which would find a cause of
- * that exception.
+ * Shows why locks cannot be set up, and what to do. Runs before the analyzers of Spring Boot, which would explain a
+ * cause of the exception.
  */
 @Order(0)
 final class LockSetupFailureAnalyzer extends AbstractFailureAnalyzer<LockSetupException> {
 
-    /** A description that begins with the property that is wrong. */
+    /** Matches a description that begins with the wrong property. */
     private static final Pattern PROPERTY =
             Pattern.compile("(syncguard\\.[\\w.-]+(?:\\[[^\\]]*][\\w.-]*)?)(:| is ).*", Pattern.DOTALL);
 
@@ -37,7 +37,7 @@ final class LockSetupFailureAnalyzer extends AbstractFailureAnalyzer<LockSetupEx
         return new FailureAnalysis(cause.problem() + "." + origin(cause.problem()), action(cause.nextSteps()), cause);
     }
 
-    /** Where the wrong property is set, such as the line of a file. */
+    /** Returns where the wrong property is set, such as the line of a file. */
     private String origin(String problem) {
         Matcher matcher = PROPERTY.matcher(problem);
         if (!matcher.matches()) {

@@ -28,12 +28,12 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.util.ClassUtils;
 
-/** Chooses the bean that leads to the store of the locks, and explains why a store is none. */
+/** Chooses the bean that leads to the store of the locks, and explains why a bean does not. */
 final class LockStores {
 
     private static final Log log = LogFactory.getLog(LockStores.class);
 
-    /** The server cannot be asked for its product. */
+    /** Errors after which the server cannot be asked for its product. */
     private static final Set<LockErrorCode> UNREACHABLE =
             EnumSet.of(LockErrorCode.SERVICE_UNAVAILABLE, LockErrorCode.NETWORK_TIMEOUT, LockErrorCode.ABORTED);
 
@@ -46,10 +46,10 @@ final class LockStores {
     private LockStores() {}
 
     /**
-     * The marked bean, else the only or the primary one.
+     * Returns the marked bean, otherwise the only or the primary one.
      *
      * @param mark the annotation of a marked bean
-     * @param none why the start fails without any
+     * @param none the reason for a failed start without any bean
      */
     static <T> T choose(
             ObjectProvider<T> marked,
@@ -73,7 +73,7 @@ final class LockStores {
         return new TreeSet<>(several.getBeanNamesFound() == null ? List.of() : several.getBeanNamesFound());
     }
 
-    /** The names of the beans with this mark, also of parent contexts, and whatever they are. Creates no bean. */
+    /** The names of the beans of any type with this mark, those of parent contexts included. Creates no bean. */
     static Set<String> markedWith(Class<? extends Annotation> mark, ListableBeanFactory beans) {
         Set<String> names = Stream.of(beans.getBeanDefinitionNames())
                 .filter(name -> !ScopedProxyUtils.isScopedTarget(name))
@@ -87,11 +87,11 @@ final class LockStores {
     }
 
     /**
-     * A mark for another store than the chosen one: the property decides; without it, the start fails.
+     * Checks for marks of another store than the chosen one: the property decides; without it, the start fails.
      *
-     * @param named what {@code syncguard.backend} names
+     * @param named the backends in {@code syncguard.backend}
      * @param other the other store
-     * @param mark of its beans
+     * @param mark the mark of its beans
      */
     static void checkOtherMarks(
             List<Backend> named, Backend other, Class<? extends Annotation> mark, ListableBeanFactory beans) {
@@ -111,7 +111,8 @@ final class LockStores {
     }
 
     /**
-     * Also names the connections to Redis that were left out, because Lettuce is missing or they came too late.
+     * Explains that there is no DataSource. Also names the connections to Redis that were left out, because Lettuce is
+     * missing or they were defined too late.
      *
      * @param urlIsSet whether {@code spring.datasource.url} is set
      */
@@ -176,8 +177,8 @@ final class LockStores {
     }
 
     /**
-     * Whether Flyway can run the script. A pool whose URL says PostgreSQL is not asked, and a server that cannot be
-     * reached now is left to Flyway, which may try again. For another product, the store of the locks fails the start.
+     * Whether Flyway can run the script. Does not connect if the URL of a pool names PostgreSQL. Leaves an unreachable
+     * server to Flyway, which may try again. With another product, the store of the locks fails the start.
      */
     static boolean mayBePostgres(DataSource dataSource) {
         HikariDataSource pool =
@@ -194,8 +195,9 @@ final class LockStores {
     }
 
     /**
-     * What to throw after the first statement has failed: the failure, unless the product is not PostgreSQL. Other
-     * products refuse the settings of the library's sessions with errors that do not show the reason.
+     * Returns the exception to throw after the first statement has failed: the failure itself, or an explanation if the
+     * product is not PostgreSQL. Other products refuse the settings of the library's sessions with errors that do not
+     * show the reason.
      */
     static RuntimeException explain(RuntimeException failure, DataSource application) {
         if (failure instanceof LockException known && UNREACHABLE.contains(known.code())) {

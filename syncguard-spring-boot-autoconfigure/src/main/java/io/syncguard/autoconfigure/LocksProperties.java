@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * {@code syncguard.locks.*}.
  *
  * @param locks Settings by the names of locks. They beat annotations and code, which beat the settings of all locks. A
- *     name with other characters than letters, digits and dashes stands in brackets.
+ *     name with other characters than letters, digits and dashes needs brackets.
  */
 @ConfigurationProperties("syncguard")
 record LocksProperties(@DefaultValue Map<String, LockProperties> locks) {

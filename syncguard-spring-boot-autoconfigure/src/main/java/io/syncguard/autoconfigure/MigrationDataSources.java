@@ -25,8 +25,9 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * The DataSources with which the application's migrations run. Their users may create tables, which the user of the
- * application perhaps may not: {@code spring.flyway.user}, or that of a {@code @FlywayDataSource} or of Liquibase.
+ * Finds the DataSources of the application's migrations: that of {@code spring.flyway.user}, of a
+ * {@code @FlywayDataSource} or of Liquibase. Their users may create tables, and the user of the application perhaps may
+ * not.
  */
 final class MigrationDataSources {
 
@@ -38,7 +39,7 @@ final class MigrationDataSources {
 
     private MigrationDataSources() {}
 
-    /** Those that lead to the same database as another DataSource, with another user. */
+    /** Returns those that lead to the same database as this DataSource, with another user. */
     static List<DataSource> beside(DataSource own, ListableBeanFactory beans) {
         Login ours = Login.of(own);
         return Stream.of(
@@ -52,10 +53,12 @@ final class MigrationDataSources {
                 .toList();
     }
 
-    /** Where a DataSource leads. */
+    /** The database and the user of a DataSource. */
     private record Login(String database, String user) {
 
-        /** {@code null} if it cannot be asked, such as a pool that is closed after the migrations. */
+        /**
+         * Returns {@code null} if the DataSource cannot be asked, such as a pool that is closed after the migrations.
+         */
         static @Nullable Login of(DataSource dataSource) {
             try (Connection connection = dataSource.getConnection()) {
                 DatabaseMetaData details = connection.getMetaData();
@@ -81,7 +84,7 @@ final class MigrationDataSources {
         return ClassUtils.isPresent(type, MigrationDataSources.class.getClassLoader());
     }
 
-    /** One that cannot be made, such as a lazy one for a database that is down, says nothing about the others. */
+    /** Leaves out a bean that cannot be created, such as a lazy one for a database that is down. */
     private static <T> Stream<DataSource> of(
             Class<T> type, ListableBeanFactory beans, Function<T, @Nullable DataSource> dataSource) {
         return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type))
@@ -117,7 +120,10 @@ final class MigrationDataSources {
         }
     }
 
-    /** As Flyway does after it connects. A connection of a pool is given back with the role that it had. */
+    /**
+     * Runs the initial SQL after connecting, as Flyway does. Gives a connection back to its pool with the role that it
+     * had.
+     */
     private static final class AfterInitSql extends DelegatingDataSource {
 
         private final String initSql;
@@ -148,10 +154,10 @@ final class MigrationDataSources {
     }
 
     /**
-     * What {@code SET ROLE} changes in a session of PostgreSQL.
+     * The state of a PostgreSQL session that {@code SET ROLE} changes.
      *
      * @param role the setting; {@code none} without one
-     * @param user whose rights count
+     * @param user the user whose rights count
      */
     private record SessionRole(String role, String user) {
 
@@ -191,7 +197,7 @@ final class MigrationDataSources {
         }
     }
 
-    /** A pool may give connections that are in none; each pool resets that. */
+    /** Turns autocommit on, because a pool may have it off. Each pool resets it. */
     private static final class InAutoCommit extends DelegatingDataSource {
 
         InAutoCommit(DataSource target) {

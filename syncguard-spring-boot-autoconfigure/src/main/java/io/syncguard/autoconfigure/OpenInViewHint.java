@@ -18,8 +18,8 @@ import org.springframework.stereotype.Controller;
 import org.springframework.util.ClassUtils;
 
 /**
- * Says at the start that the persistence context of a request is older than the locks which the request takes: an
- * entity that it has read before a lock is not read again under it.
+ * Warns at the start if requests open a persistence context before they take locks: an entity that was read before a
+ * lock is not read again under it.
  */
 final class OpenInViewHint implements SmartInitializingSingleton {
 
@@ -29,14 +29,17 @@ final class OpenInViewHint implements SmartInitializingSingleton {
 
     private static final String ROUTES = "org.springframework.web.servlet.function.RouterFunction";
 
-    /** What binds a persistence context to the thread of a request. Hibernate's own are in Spring Boot 3 alone. */
+    /**
+     * Classes that bind a persistence context to the thread of a request. Those for Hibernate exist only with Spring
+     * Boot 3.
+     */
     private static final List<String> OPENERS = List.of(
             "org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor",
             "org.springframework.orm.jpa.support.OpenEntityManagerInViewFilter",
             "org.springframework.orm.hibernate5.support.OpenSessionInViewInterceptor",
             "org.springframework.orm.hibernate5.support.OpenSessionInViewFilter");
 
-    /** On methods that no thread of a request runs. */
+    /** Annotations of methods that no thread of a request runs. */
     private static final List<String> OUTSIDE_OF_REQUESTS = List.of(
             "org.springframework.scheduling.annotation.Scheduled",
             "org.springframework.scheduling.annotation.Schedules",
@@ -64,7 +67,7 @@ final class OpenInViewHint implements SmartInitializingSingleton {
         }
     }
 
-    /** One that requests may call: the first by its name. */
+    /** Returns a locked method that requests may call: the first one by name. */
     private Optional<String> lockedMethod() {
         return locks.stream()
                 .flatMap(advisor -> advisor.lockedMethods().stream())
@@ -79,7 +82,9 @@ final class OpenInViewHint implements SmartInitializingSingleton {
         return OUTSIDE_OF_REQUESTS.stream().anyMatch(annotations::isPresent);
     }
 
-    /** Those of Spring itself answer errors and the like. */
+    /**
+     * Whether the application has controllers. Those of Spring itself do not count: they answer errors and the like.
+     */
     private boolean hasControllers() {
         return names(ROUTES).findAny().isPresent()
                 || Stream.of(BeanFactoryUtils.beanNamesForAnnotationIncludingAncestors(beans, Controller.class))
@@ -108,7 +113,7 @@ final class OpenInViewHint implements SmartInitializingSingleton {
         return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
     }
 
-    /** Nothing if it is not on the class path. */
+    /** Returns nothing if the class is not on the class path. */
     private static Stream<Class<?>> type(String name) {
         ClassLoader classLoader = OpenInViewHint.class.getClassLoader();
         return ClassUtils.isPresent(name, classLoader)

@@ -19,8 +19,8 @@ import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * The classes in the packages of an application, whether they are beans or not: those of another profile, of a child
- * context, or of another slice than that of the test have names in the same settings.
+ * Scans the classes in the packages of an application, whether they are beans or not: classes of another profile, of a
+ * child context or of another test slice have names in the same settings.
  */
 final class PackageTypes {
 
@@ -28,7 +28,7 @@ final class PackageTypes {
 
     private PackageTypes() {}
 
-    /** The names of the locks of their methods. */
+    /** Returns the names of the locks of their methods. */
     static Set<String> lockNames(ConfigurableListableBeanFactory beans, LockNames names) {
         Set<String> found = new TreeSet<>();
         if (AutoConfigurationPackages.has(beans)) {

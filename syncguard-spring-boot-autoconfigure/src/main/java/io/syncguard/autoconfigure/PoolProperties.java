@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * What the pools of Tomcat, DBCP2, c3p0 and others use for a connection beside its URL and its user, and the password that
- * Tomcat's reveals there alone. Read by the names of their methods: none of the pools has to be on the class path.
+ * Reads what the pools of Tomcat, DBCP2, c3p0 and others use for a connection beside its URL and its user, and the
+ * password, which Tomcat's pool reveals only there. Calls their methods by name, so that no pool has to be on the class
+ * path.
  */
 final class PoolProperties {
 
@@ -22,7 +23,7 @@ final class PoolProperties {
 
     private PoolProperties() {}
 
-    /** An URL, and the user and the password that belong to it, as far as the pool reveals them. */
+    /** Returns URL, user and password, as far as the pool reveals them. */
     static HikariConfig login(Object pool) {
         HikariConfig details = new HikariConfig();
         details.setJdbcUrl(text(pool, "getUrl", "getJdbcUrl"));
@@ -61,7 +62,7 @@ final class PoolProperties {
                 : value instanceof String one ? one : "";
     }
 
-    /** The first text that one of these methods returns. */
+    /** Returns the first text that one of these methods returns. */
     private static @Nullable String text(Object target, String... methods) {
         for (String method : methods) {
             if (call(target, method) instanceof String text) {
@@ -71,7 +72,7 @@ final class PoolProperties {
         return null;
     }
 
-    /** DBCP2 hides the method of its properties. */
+    /** Calls a method even if it is not public, because DBCP2 hides that of its properties. */
     private static @Nullable Object call(Object target, String name) {
         Method method = ReflectionUtils.findMethod(target.getClass(), name);
         if (method == null) {

@@ -11,18 +11,16 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 
-/**
- * Makes the stores of an application in PostgreSQL, which differ in their databases alone.
- */
+/** Creates the stores of an application in PostgreSQL, which differ only in their databases. */
 record PostgresBackendFactory(
         SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans, Environment environment) {
 
     private static final Log log = LogFactory.getLog(PostgresBackendFactory.class);
 
     /**
-     * The schema exists when the store does.
+     * Creates a store, after it has set up or checked the schema.
      *
-     * @param dedicated whether the application has this DataSource for locks alone
+     * @param dedicated whether the application uses this DataSource only for locks
      */
     PostgresLockBackend backendOn(DataSource application, boolean dedicated) {
         properties.check();

@@ -61,7 +61,7 @@ public final class PostgresLockAutoConfiguration {
         return new PostgresBackendFactory(properties, script, beans, environment);
     }
 
-    /** Made after the application's migrations, and only for a lock manager that uses it: tenants have their own. */
+    /** Created after the application's migrations, and only for a lock manager that uses it: tenants have their own. */
     @Lazy
     @Bean(Backend.POSTGRES_BEAN)
     @DependsOnDatabaseInitialization
@@ -81,7 +81,7 @@ public final class PostgresLockAutoConfiguration {
         return stores.backendOn(application, lockDataSource.getIfAvailable() != null);
     }
 
-    /** Flyway refuses a schema in which somebody has created tables before it. */
+    /** Created after the migrations, because Flyway refuses a schema in which somebody else has created tables. */
     @Bean
     @DependsOnDatabaseInitialization
     PostgresLockManagers syncGuardPostgresLockManagers(PostgresBackendFactory stores, LockEngineFactory engines) {
@@ -103,7 +103,7 @@ public final class PostgresLockAutoConfiguration {
         static class Left {}
     }
 
-    /** Has the application's Flyway run the script, if that is chosen. */
+    /** Makes the application's Flyway run the script, if that is chosen. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(Flyway.class)
     static class FlywayConfiguration {
@@ -112,7 +112,7 @@ public final class PostgresLockAutoConfiguration {
         FlywayScript syncGuardFlywayScript(SyncGuardProperties properties, ListableBeanFactory beans) {
             PostgresScript script = properties.postgresScript();
             return configuration -> {
-                // The Flyway of a child context calls it, too.
+                // The Flyway of a child context calls this, too.
                 if (properties.postgres().schemaManagement() == SchemaManagement.FLYWAY
                         && FlywayLocations.areUsedIn(beans)
                         && LockStores.mayBePostgres(configuration.getDataSource())) {

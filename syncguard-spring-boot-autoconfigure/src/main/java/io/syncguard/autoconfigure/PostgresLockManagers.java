@@ -38,10 +38,10 @@ public final class PostgresLockManagers implements AutoCloseable {
     }
 
     /**
-     * Makes a manager that stores its locks in this database, and sets up the schema there as
+     * Creates a manager that stores its locks in this database, and sets up the schema there as
      * {@code syncguard.postgres.schema-management} says; {@code auto} creates it.
      *
-     * @param name of the tenant, for {@link #get} and for operators
+     * @param name the name of the tenant, for {@link #get} and for operators
      * @throws LockSetupException if there is a manager of this name, or the database cannot be used
      */
     public LockManager create(String name, DataSource dataSource) {
@@ -55,7 +55,7 @@ public final class PostgresLockManagers implements AutoCloseable {
     }
 
     /**
-     * The manager of this name.
+     * Returns the manager of this name.
      *
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} if there is none, or the name is {@code null}:
      *     the thread has no tenant
@@ -79,12 +79,12 @@ public final class PostgresLockManagers implements AutoCloseable {
         }
     }
 
-    /** All of them, by their names; changes with them. */
+    /** Returns a live map of all engines by their names. */
     Map<String, LockEngine> engines() {
         return engines;
     }
 
-    /** Called after the application has stopped them. */
+    /** Closes all engines, after the application has stopped them. */
     @Override
     public void close() {
         Shielded.closeAll(engines.values().toArray(AutoCloseable[]::new));

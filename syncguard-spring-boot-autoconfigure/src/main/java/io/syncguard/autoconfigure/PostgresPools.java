@@ -15,16 +15,16 @@ import org.postgresql.Driver;
 import org.springframework.util.ClassUtils;
 
 /**
- * The library's own connections, made from the connection details of the application's {@code DataSource}: some for
+ * The library's own connections, created from the connection details of the application's {@code DataSource}: some for
  * callers, one for each thread of the engine that sends requests, and one for wake-ups from the first wait on. An
  * application that has used up its pool cannot starve them, and callers cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
 
-    /** The pool accepts no shorter time to wait for a connection, in milliseconds. */
+    /** The shortest wait for a connection that the pool accepts, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
 
-    /** Below half a second, within which an interrupted caller is back. */
+    /** Shorter than the half second within which an interrupted caller returns. */
     private static final long LONGEST_TEST_MILLIS = 400;
 
     /**
@@ -33,11 +33,12 @@ final class PostgresPools implements AutoCloseable {
      */
     private static final int ENGINE_THREADS = 4;
 
-    /**
-     * Far more than a lock operation may take, and far less than the server and the driver can count in milliseconds.
-     */
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS);
 
+    /**
+     * Far longer than a lock operation may take, and far shorter than the server and the driver can count in
+     * milliseconds.
+     */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     private final Duration timeout;
@@ -52,9 +53,10 @@ final class PostgresPools implements AutoCloseable {
     private final @Nullable LockPool wakeUps;
 
     /**
-     * @param dedicated whether the application has this DataSource for locks alone
-     * @param networkTimeout is divided into two halves: one for the wait for a connection, one for the server's answer
-     * @param applicationName is a part of the name of each connection
+     * @param dedicated whether the application uses this DataSource only for locks
+     * @param networkTimeout maximum time of an operation: one half for the wait for a connection, one half for the
+     *     server's answer
+     * @param applicationName part of the name of each connection
      */
     PostgresPools(
             DataSource application,
@@ -84,7 +86,7 @@ final class PostgresPools implements AutoCloseable {
             details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
         }
         HikariConfig ofCallers = config(details, "syncguard", size);
-        // While the start uses one connection, the pool would open another one that nobody needs.
+        // While the start uses one connection, the pool would open another one without need.
         ofCallers.setMinimumIdle(0);
         this.operations = new LockPool(ofCallers);
         this.engine = new LockPool(config(details, "syncguard-engine", ENGINE_THREADS));
@@ -95,12 +97,12 @@ final class PostgresPools implements AutoCloseable {
         return operations;
     }
 
-    /** The start has used a connection. From now on one stays open, so that no first caller waits for it. */
+    /** Keeps one connection open from now on, so that the first caller after the start does not wait for one. */
     void started() {
         operations.config().setMinimumIdle(1);
     }
 
-    /** One connection for each thread of the engine: none of them waits for another. */
+    /** Has one connection for each thread of the engine, so that none of them waits for another. */
     DataSource engine() {
         return engine;
     }
@@ -115,7 +117,7 @@ final class PostgresPools implements AutoCloseable {
         return maximumConnections;
     }
 
-    /** How long the server may take to answer. */
+    /** Maximum wait for an answer of the server. */
     Duration timeout() {
         return timeout;
     }
@@ -155,8 +157,8 @@ final class PostgresPools implements AutoCloseable {
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());
-        // For the answer of a new or an idle connection. A caller may find a dead one for each thread of the engine,
-        // and an interrupt waits for the answer.
+        // Timeout for the test of a new or an idle connection. A caller may test one dead connection for each thread of
+        // the engine, and an interrupt waits for the end of a test.
         config.setValidationTimeout(Math.min(
                 LONGEST_TEST_MILLIS, Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / (ENGINE_THREADS + 1))));
         // The first statement, which sets up the schema, reports an error more clearly than the pool's own start does.

@@ -9,8 +9,8 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Writes the script of the schema to the file in {@code syncguard.postgres.schema-script}. Before all beans, because a
- * user who may not create tables may fail in the application's own migrations.
+ * Writes the script of the schema to the file in {@code syncguard.postgres.schema-script}. Runs before all beans are
+ * created, because the application's own migrations may fail if its user may not create tables.
  */
 final class PostgresScriptWriter implements BeanFactoryPostProcessor {
 

@@ -13,8 +13,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Finds the {@link LettuceConnectionFactory} of the locks, also behind the type of an interface and behind Spring's
- * proxies, and explains what is there in place of one.
+ * Finds the {@link LettuceConnectionFactory} of the locks, also if it is declared as an interface or behind a proxy of
+ * Spring, and explains why a bean is not suitable.
  */
 record RedisFactories(
         ObjectProvider<RedisConnectionFactory> marked,
@@ -63,7 +63,10 @@ record RedisFactories(
         return type == null ? "unknown" : type.getName();
     }
 
-    /** Behind proxies for scopes and aspects. The details are those of now: a refresh of a scope moves no locks. */
+    /**
+     * Unwraps proxies for scopes and aspects. The connection details are read once, so a refresh of a scope moves no
+     * locks.
+     */
     private static Object targetOf(Object bean) {
         try {
             Object target =
@@ -74,7 +77,7 @@ record RedisFactories(
         }
     }
 
-    /** A mock of the class itself has the name of the class. A real factory always has a client configuration. */
+    /** Whether it is a mock, which may have the same class name. A real factory always has a client configuration. */
     @SuppressWarnings("NullAway")
     private static boolean isMock(LettuceConnectionFactory factory) {
         return factory.getClientConfiguration() == null;

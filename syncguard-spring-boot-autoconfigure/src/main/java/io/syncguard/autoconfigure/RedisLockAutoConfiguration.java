@@ -30,7 +30,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Locks in Redis, on request or if there is no {@link DataSource}. The server is that of the application's
+ * Stores locks in Redis, on request or if there is no {@link DataSource}. The server is that of the application's
  * {@link LettuceConnectionFactory}, or of the one marked with {@link SyncGuardRedisConnectionFactory}.
  */
 @AutoConfiguration(
@@ -75,7 +75,7 @@ public final class RedisLockAutoConfiguration {
         return backend;
     }
 
-    /** Named in the property, marked, or without a DataSource. */
+    /** Matches if the property names Redis, a bean is marked, or there is no DataSource. */
     static final class OnRedis extends AnyNestedCondition {
 
         OnRedis() {
@@ -96,7 +96,7 @@ public final class RedisLockAutoConfiguration {
         static class Alone {}
     }
 
-    /** The conditions of Boot leave out a bean that is no default candidate. */
+    /** Matches if a bean is marked. Boot's own conditions ignore a bean that is no default candidate. */
     static final class RedisMarked implements Condition {
 
         @Override

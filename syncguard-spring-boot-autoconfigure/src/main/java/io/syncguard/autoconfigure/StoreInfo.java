@@ -16,7 +16,7 @@ final class StoreInfo implements InfoContributor {
 
     /**
      * @param managers by the names of their beans
-     * @param showOwner whether it names this process
+     * @param showOwner whether to show the label of this process
      */
     StoreInfo(Map<String, LockEngine> managers, boolean showOwner) {
         this.managers = managers;

@@ -43,8 +43,8 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The lock manager, the template and the annotation, on whichever backend is configured; and a second manager and
- * template if two are.
+ * Configures the lock manager, the template and the annotation on the configured backend, and a second manager and
+ * template if there are two backends.
  */
 @AutoConfiguration(
         after = {
@@ -53,7 +53,8 @@ import org.springframework.util.function.SingletonSupplier;
             SyncGuardMetricsAutoConfiguration.class,
             SyncGuardObservationAutoConfiguration.class
         },
-        // Of advisors with the same order, the one that is registered first is outside: that of the transactions.
+        // Of advisors with the same order, the first registered one is outside. That has to be the one for
+        // transactions.
         afterName = {
             "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
             "org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration"
@@ -63,7 +64,7 @@ import org.springframework.util.function.SingletonSupplier;
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
 public final class SyncGuardAutoConfiguration {
 
-    /** The names of beans: no application uses them for beans of its own. */
+    /** Names of beans, which no application uses for beans of its own. */
     static final String MANAGER = "syncGuardLockManager";
 
     static final String TEMPLATE = "syncGuardLockTemplate";
@@ -119,7 +120,7 @@ public final class SyncGuardAutoConfiguration {
         return new LockTemplate(lockManager);
     }
 
-    /** Also for a manager of the application, which may route or be one of several. */
+    /** Created also for a manager of the application, which may route or be one of several. */
     @Bean(ADMIN)
     @ConditionalOnMissingBean
     LockAdmin syncGuardLockAdmin(ObjectProvider<LockManager> lockManager) {
@@ -157,7 +158,7 @@ public final class SyncGuardAutoConfiguration {
         return new BackendQualifierPostProcessor(Backend.namedIn(environment));
     }
 
-    /** Not the engines of a parent context, which outlives this one: an ObjectProvider would find them, too. */
+    /** Leaves out the engines of a parent context, which outlives this one. An ObjectProvider would find them, too. */
     @Bean
     LockLifecycle syncGuardLockLifecycle(ListableBeanFactory beans) {
         return new LockLifecycle(() -> Stream.concat(

@@ -26,7 +26,7 @@ import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.util.StringUtils;
 
 /**
- * The page for people, {@code /actuator/syncguardconsole}, if {@code syncguard.console.enabled} is true and the
+ * The page for operators, {@code /actuator/syncguardconsole}, if {@code syncguard.console.enabled} is true and the
  * endpoint {@code syncguard} is exposed, too.
  */
 @AutoConfiguration(after = SyncGuardEndpointAutoConfiguration.class)
@@ -66,7 +66,7 @@ public final class SyncGuardConsoleAutoConfiguration {
                     SyncGuardEndpointAutoConfiguration.answer(headers));
         }
 
-        /** Relative, because a proxy may add to the front of all paths. */
+        /** Returns a relative path, because a proxy may put a prefix in front of all paths. */
         private static String fromConsole(List<PathMapper> mappers) {
             int levels = StringUtils.countOccurrencesOf(PathMapper.getRootPath(mappers, CONSOLE), "/");
             return "../".repeat(levels) + PathMapper.getRootPath(mappers, LOCKS);

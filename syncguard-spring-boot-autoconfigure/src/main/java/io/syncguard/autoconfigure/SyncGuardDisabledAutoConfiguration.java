@@ -58,7 +58,10 @@ public final class SyncGuardDisabledAutoConfiguration {
         return LockManager.routing(lockManager::getObject).admin();
     }
 
-    /** For Spring Boot, another value than true or false turns on neither this nor the locks. */
+    /**
+     * Refuses other values than true and false, with which Spring Boot would configure neither these beans nor the
+     * locks.
+     */
     @Order(Ordered.HIGHEST_PRECEDENCE)
     static final class ReadableSwitch implements Condition {
 
@@ -74,7 +77,7 @@ public final class SyncGuardDisabledAutoConfiguration {
         }
     }
 
-    /** Flyway fails where it does not find a script that it has run. */
+    /** Keeps the script for Flyway, which fails if it does not find a script that it has run before. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HikariDataSource.class, Driver.class})
     @ConditionalOnBackend(value = Backend.POSTGRES, matchIfMissing = true)

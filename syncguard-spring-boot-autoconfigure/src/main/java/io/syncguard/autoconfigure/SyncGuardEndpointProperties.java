@@ -13,7 +13,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param showValues When to show the keys of locks in the endpoint. Their hashes are shown otherwise.
  * @param roles Roles of users who see keys with when-authorized. All authenticated users if empty.
  * @param hashSecret Secret of the hashes that are shown in place of keys, at least 32 characters. Instances with the
- *     same secret show the same hashes. Each process makes a random one if it is not set.
+ *     same secret show the same hashes. Each process creates a random one if it is not set.
  */
 @ConfigurationProperties("management.endpoint.syncguard")
 record SyncGuardEndpointProperties(
@@ -23,7 +23,7 @@ record SyncGuardEndpointProperties(
 
     private static final int SHORTEST_SECRET = 32;
 
-    /** Refuses a secret that can be guessed: it protects keys that can be guessed, too. */
+    /** Refuses a secret that can be guessed, because whoever has it can test guesses of keys. */
     void check() {
         if (hashSecret != null && hashSecret.length() < SHORTEST_SECRET) {
             throw LockSetupException.invalid(
@@ -35,7 +35,7 @@ record SyncGuardEndpointProperties(
         }
     }
 
-    /** Without the secret. */
+    /** Leaves out the secret. */
     @Override
     public String toString() {
         return "showValues=" + showValues + ", roles=" + roles;

@@ -47,7 +47,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class SyncGuardFencingAutoConfiguration {
 
-    /** Made after the application's migrations. The table exists when the bean does. */
+    /** Created after the application's migrations, and after its table. */
     @Bean
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
@@ -86,7 +86,7 @@ public final class SyncGuardFencingAutoConfiguration {
         }
     }
 
-    /** Has the application's Flyway run the script of its database, if that is chosen. */
+    /** Makes the application's Flyway run the script of its database, if that is chosen. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(Flyway.class)
     @ConditionalOnMissingBean(FenceGuard.class)
@@ -99,7 +99,7 @@ public final class SyncGuardFencingAutoConfiguration {
         FlywayScript syncGuardFencesFlywayScript(SyncGuardProperties properties, ListableBeanFactory beans) {
             SyncGuardProperties.Fencing fencing = properties.fencing();
             return configuration -> {
-                // The Flyway of a child context calls it, too.
+                // The Flyway of a child context calls this, too.
                 if (fencing.schemaManagement() == SchemaManagement.FLYWAY && FlywayLocations.areUsedIn(beans)) {
                     FlywayLocations.add(
                             configuration,
@@ -109,7 +109,9 @@ public final class SyncGuardFencingAutoConfiguration {
             };
         }
 
-        /** A pool whose URL names the product is not asked: Flyway may be set to wait for the server. */
+        /**
+         * Does not connect if the URL of a pool names the product, because Flyway may be set to wait for the server.
+         */
         private static String productOf(DataSource dataSource) {
             HikariDataSource pool =
                     DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);

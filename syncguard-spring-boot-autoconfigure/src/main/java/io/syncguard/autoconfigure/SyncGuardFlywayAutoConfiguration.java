@@ -8,9 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.context.annotation.Bean;
 
-/**
- * Has the application's Flyway run the scripts of the library, in Spring Boot 4.
- */
+/** Makes the application's Flyway run the scripts of the library, in Spring Boot 4. */
 @AutoConfiguration(
         after = {
             PostgresLockAutoConfiguration.class,

@@ -41,7 +41,7 @@ public final class SyncGuardIntegrationAutoConfiguration {
         }
     }
 
-    /** Without locks of several processes, the threads of this one still need them: aggregators rely on that. */
+    /** Without distributed locks, the threads of this process still need local ones: aggregators rely on them. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "syncguard.enabled", havingValue = false)
     static class LocalConfiguration {

@@ -28,9 +28,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
-/**
- * Elections: those in {@code syncguard.leader.elections.*}, and those that the application joins.
- */
+/** Configures elections: those in {@code syncguard.leader.elections.*}, and those that the application joins. */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(SyncGuardProperties.class)
@@ -60,7 +58,7 @@ public final class SyncGuardLeaderAutoConfiguration {
         return election;
     }
 
-    /** An election of a parent context goes on when this one ends, and has its own lifecycle. */
+    /** Leaves out an election of a parent context, which goes on when this one ends and has its own lifecycle. */
     @Bean
     @ConditionalOnBean(value = LeaderElection.class, search = SearchStrategy.CURRENT)
     LeaderLifecycle syncGuardLeaderLifecycle(
@@ -82,7 +80,7 @@ public final class SyncGuardLeaderAutoConfiguration {
             ObjectProvider<LeaderElection> election, ConfigurableListableBeanFactory beans, Environment environment) {
         int order =
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER);
-        // The check of the leadership takes no I/O, so it comes before a lock of the same method.
+        // The check of the leadership needs no I/O, so it comes before a lock of the same method.
         return new LeaderOnlyAdvisor(
                 SingletonSupplier.of(election::getObject),
                 beans::resolveEmbeddedValue,

@@ -32,7 +32,7 @@ import org.springframework.core.annotation.Order;
 @ConditionalOnSingleCandidate(ObservationRegistry.class)
 public final class SyncGuardObservationAutoConfiguration {
 
-    /** The convention may need locks. */
+    /** Asks for the convention late, because it may need locks. */
     @Bean
     @ConditionalOnMissingBean(LockObserver.class)
     LockObservations syncGuardLockObservations(
@@ -40,7 +40,7 @@ public final class SyncGuardObservationAutoConfiguration {
         return new LockObservations(registry, convention::getIfAvailable);
     }
 
-    /** Comes before Boot's handler: of those that make meters, only the first that supports a context is called. */
+    /** Comes before Boot's handler, because only the first meter handler that supports a context is called. */
     @Bean
     @Order(Ordered.HIGHEST_PRECEDENCE)
     @ConditionalOnBean(LockMeters.class)

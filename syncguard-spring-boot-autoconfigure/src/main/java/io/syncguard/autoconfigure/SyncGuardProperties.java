@@ -41,7 +41,7 @@ import org.springframework.core.Ordered;
  *     with the place of its acquisition. Zero turns it off; at most 365 days.
  * @param fences Source of the fences: a counter for each key, or such a counter that is never behind the server's
  *     clock. All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
- * @param fenceRetention How long a fence counter is idle before it is forgotten, with fences by the clock. Longer than
+ * @param fenceRetention How long a fence counter is idle before it is deleted, with fences by the clock. Longer than
  *     any step of the server's clock; from 1 to 3650 days.
  * @param retry How often waiters poll while no release can wake them.
  * @param aop Settings of the annotation.
@@ -111,7 +111,9 @@ record SyncGuardProperties(
         }
     }
 
-    /** Spring Boot leaves a placeholder that it cannot resolve as it is, so that all tenants would share their keys. */
+    /**
+     * Refuses an unresolved placeholder. Spring Boot leaves it as it is, so that all tenants would share their keys.
+     */
     private static void requireResolved(String property, String value) {
         if (value.contains("${")) {
             throw LockSetupException.invalid(
@@ -127,7 +129,7 @@ record SyncGuardProperties(
                 fencesOr(FenceSource.COUNTER).source());
     }
 
-    /** The fences of a store whose default is this source. */
+    /** Returns the fence settings of a store whose default is this source. */
     FenceSettings fencesOr(FenceSource source) {
         return new FenceSettings(fences == null ? source : fences, fenceRetention);
     }
@@ -146,7 +148,7 @@ record SyncGuardProperties(
      * {@code syncguard.aop.*}.
      *
      * @param order Order of the advisor. Smaller than the order of transactions, so that locks are outside of them.
-     * @param maxKeys How many keys a call may lock. From 1 to 1000.
+     * @param maxKeys Maximum number of keys that a call may lock. From 1 to 1000.
      */
     record Aop(
             @DefaultValue("" + DEFAULT_ORDER) int order,
@@ -197,12 +199,12 @@ record SyncGuardProperties(
      *     own threads. At least 1; not taken from the application's pool.
      * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to
      *     10 minutes; shorter for a lock with a short ttl.
-     * @param wakeUps Whether LISTEN and NOTIFY wake waiters, on one more connection. If off, waiters poll: for a proxy
-     *     that pools transactions.
-     * @param cleanupInterval How often lapsed leases are deleted that no acquire has replaced. At least 1 minute; 0
-     *     turns it off.
+     * @param wakeUps Whether LISTEN and NOTIFY wake waiters, on one more connection. Turn it off behind a proxy that
+     *     pools transactions; waiters then poll.
+     * @param cleanupInterval Interval between deletions of lapsed leases that no new lease has replaced. At least 1
+     *     minute; 0 turns it off.
      * @param cleanupInIsLocked Whether a check of a key deletes its lapsed lease, after the answer.
-     * @param batching Which acquires and releases share a statement with those of other threads.
+     * @param batching Which acquire requests and releases of different threads share a statement.
      */
     record Postgres(
             @DefaultValue("syncguard_locks") String locksTable,

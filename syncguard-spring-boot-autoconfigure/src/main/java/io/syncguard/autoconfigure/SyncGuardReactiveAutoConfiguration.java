@@ -16,7 +16,7 @@ import reactor.core.publisher.Flux;
 @ConditionalOnClass(Flux.class)
 public final class SyncGuardReactiveAutoConfiguration {
 
-    /** Without annotated methods, locks are off, and nothing blocks. */
+    /** Without the advisor, locks are off and nothing blocks, so no threads are needed. */
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnSingleCandidate(LockManager.class)

@@ -12,8 +12,8 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * What a native image has to contain, whatever the application does: the scripts, the page of the console, and what is
- * made or read by reflection.
+ * Registers what a native image of every application has to contain: the scripts, the page of the console, and what is
+ * created or read by reflection.
  */
 final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -25,14 +25,14 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
                         "syncguard/redis/*.lua",
                         "io/syncguard/actuate/console.html")
                 .forEach(hints.resources()::registerPattern);
-        // The driver makes it by its name.
+        // The driver instantiates it by name.
         hints.reflection().registerType(PromptSocketFactory.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
         hints.reflection()
                 .registerTypeIfPresent(
                         classLoader,
                         "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
                         factory -> factory.withField("configuration"));
-        // A detail of the health is an object without a declared type.
+        // Details of the health are objects without a declared type.
         new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), ProcessStatus.class);
         hints.proxies().registerJdkProxy(DistributedLock.class);
         hints.proxies().registerJdkProxy(LeaderOnly.class);

@@ -32,14 +32,14 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @EnableConfigurationProperties(SyncGuardProperties.class)
 public final class SyncGuardWebAutoConfiguration {
 
-    /** The application adds it to the clients whose receivers want it: a fence is not for everybody. */
+    /** The application adds it to chosen clients, because not every receiver should get a fence. */
     @Bean
     @ConditionalOnMissingBean
     FenceHeaderInterceptor syncGuardFenceHeaderInterceptor(SyncGuardProperties properties) {
         return new FenceHeaderInterceptor(new FenceHeader(properties.fencing().header()));
     }
 
-    /** A service without locks of its own receives the fences of others. */
+    /** Matches also for a service without locks of its own, which receives the fences of others. */
     static final class OnLocksOrFences extends AnyNestedCondition {
 
         OnLocksOrFences() {

@@ -21,7 +21,7 @@ final class TrialConnection {
 
     private static final Log log = LogFactory.getLog(TrialConnection.class);
 
-    /** What decides where the tables of the locks are found, and with which rights. */
+    /** The state of a session that determines where the tables of the locks are found, and with which rights. */
     private static final String SESSION = """
             SELECT pg_catalog.format('database %s as user %s, role %s, with search_path %s', pg_catalog.current_database(),
                 session_user, current_user, pg_catalog.current_setting('search_path'))
@@ -29,7 +29,7 @@ final class TrialConnection {
 
     private TrialConnection() {}
 
-    /** Why no connection can be opened with the details; {@code null} if one can, or the application gets none either. */
+    /** Returns why the details give no connection; {@code null} if they do, or if the application gets none either. */
     static @Nullable String failure(HikariConfig details, DataSource application, Duration timeout) {
         try {
             sessionOf(details, timeout);
@@ -39,7 +39,7 @@ final class TrialConnection {
         }
     }
 
-    /** The same, or why such a connection differs from those of the application. */
+    /** Does the same, and also returns why such a connection differs from those of the application. */
     static @Nullable String problem(HikariConfig details, DataSource application, Duration timeout) {
         String session;
         try {

@@ -17,7 +17,9 @@ import org.springframework.core.convert.ConversionFailedException;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
-/** Says what a property of the library has to be. Spring Boot's analysis, which comes later, names Java types. */
+/**
+ * Explains which values a property of the library accepts. Spring Boot's analysis, which comes later, names Java types.
+ */
 @Order(0)
 final class UnreadableSettingFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
@@ -59,7 +61,7 @@ final class UnreadableSettingFailureAnalyzer extends AbstractFailureAnalyzer<Bin
         List<String> names = Stream.of(type.getEnumConstants())
                 .map(constant ->
                         ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                // What an annotation says to have the value of a property.
+                // In an annotation, this constant stands for the value of a property.
                 .filter(name -> !name.equals("default"))
                 .toList();
         return LockSetupException.invalid(

@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.env.Environment;
 
 /**
- * Sees the times in {@code syncguard.*} as they are written while they are bound, and warns of those without a unit:
- * the bound {@link Duration} does not say whether it had one.
+ * Warns of durations without a unit in {@code syncguard.*}. Reads them as written while they are bound, because the
+ * bound {@link Duration} does not say whether it had a unit.
  */
 final class WrittenTimes implements ConfigurationPropertiesBindHandlerAdvisor {
 

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldLocks {
 
-    /** A thread reads and writes its own locks alone, the innermost first. */
+    /** A thread reads and writes only its own locks. The innermost one is first. */
     private final Map<Owner, Deque<HeldLock>> locks = new ConcurrentHashMap<>();
 
-    /** The lock that the running thread holds in this store; {@code null} if it does not hold it there. */
+    /** Returns the lock that the running thread holds in this store; {@code null} if it does not hold it there. */
     @Nullable
     HeldLock find(String key, LockManager store) {
         return ofThread(key).stream()
@@ -26,7 +26,7 @@ final class HeldLocks {
                 .orElse(null);
     }
 
-    /** The lock of this key that the running thread was granted last; {@code null} if it holds none. */
+    /** Returns the lock of this key that the running thread was granted last; {@code null} if it holds none. */
     @Nullable
     HeldLock innermost(String key) {
         return ofThread(key).peekFirst();
@@ -75,7 +75,7 @@ final class HeldLocks {
             count++;
         }
 
-        /** Returns whether that was the last time. */
+        /** Unlocks once. Returns whether that was the last time. */
         boolean unlock() {
             return --count == 0;
         }

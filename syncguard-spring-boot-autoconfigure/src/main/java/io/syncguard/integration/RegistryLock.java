@@ -24,7 +24,7 @@ import org.springframework.integration.support.locks.DistributedLock;
 /**
  * One key of a registry. Thread-safe. It has no state: what a thread holds is in {@link HeldLocks}.
  *
- * <p>The engine queues the threads, those of one process too. So there is no local lock in front of it.
+ * <p>The engine also queues the threads of one process. So there is no local lock in front of it.
  */
 final class RegistryLock implements DistributedLock {
 
@@ -35,7 +35,7 @@ final class RegistryLock implements DistributedLock {
     private final LockRequest request;
     private final Duration ttl;
 
-    /** @param ttl for the methods without one */
+    /** @param ttl the ttl for the methods without one */
     RegistryLock(LockManager manager, HeldLocks held, LockRequest request, Duration ttl) {
         this.manager = manager;
         this.held = held;
@@ -86,10 +86,10 @@ final class RegistryLock implements DistributedLock {
     }
 
     /**
-     * Unlocks it. The last time, it releases the lease.
+     * Unlocks once. The last unlock releases the lease.
      *
-     * @throws IllegalMonitorStateException when the thread does not hold the lock
-     * @throws ConcurrentModificationException when the lock was lost before, or released by other code
+     * @throws IllegalMonitorStateException if the thread does not hold the lock
+     * @throws ConcurrentModificationException if the lock was lost before, or released by other code
      */
     @Override
     public void unlock() {
@@ -102,14 +102,14 @@ final class RegistryLock implements DistributedLock {
 
     @Override
     public Condition newCondition() {
-        throw new UnsupportedOperationException("A lock of several processes has no conditions");
+        throw new UnsupportedOperationException("A distributed lock has no conditions");
     }
 
     /**
      * Extends the lease of the running thread.
      *
-     * @param ttl unless the settings of the name have another one
-     * @return whether it is still held
+     * @param ttl the ttl, unless the settings of the name have another one
+     * @return whether the lease is still held
      */
     boolean renew(Duration ttl) {
         return own().handle().extendAs(request.ttl(ttl));
@@ -132,7 +132,10 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
-    /** In the current store, else in the one where the thread was granted it last: an unlock frees it in any case. */
+    /**
+     * Returns the lock in the current store, otherwise the one that the thread was granted last, so that an unlock
+     * frees one in any case.
+     */
     private HeldLock own() {
         HeldLock innermost = held.innermost(request.key());
         if (innermost == null) {
@@ -148,10 +151,10 @@ final class RegistryLock implements DistributedLock {
     }
 
     /**
-     * Locks once more what the thread holds in this store, without asking the server.
+     * Locks a lock again that the thread holds in this store, without asking the server.
      *
      * @return whether the thread holds it
-     * @throws LockLostException when it was lost. A thread that got it anew would have to unlock it as often as it
+     * @throws LockLostException if it was lost. A thread that got a new lease would have to unlock it as often as it
      *     locked the old one
      */
     private boolean lockAgain(LockManager store) {
@@ -222,7 +225,7 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
-    /** An acquisition that an interrupt broke begins again, at the end of the queue. */
+    /** Repeats an acquisition that an interrupt has ended, from the end of the queue. */
     private static <T extends @Nullable Object> T uninterrupted(Supplier<T> acquisition) {
         boolean interrupted = false;
         try {

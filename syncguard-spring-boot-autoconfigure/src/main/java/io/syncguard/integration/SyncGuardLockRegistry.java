@@ -25,8 +25,8 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * its ttl ends it only if the process died, was paused or could not reach the server. Waiting threads of all processes
  * are served in the order of their arrival.
  *
- * <p>A {@link LockManager#routing routing} manager is asked when a thread locks. The thread unlocks the lock of the
- * store that is current then, or without one the lock that it was granted last.
+ * <p>A {@link LockManager#routing routing} manager chooses the store when a thread locks. An unlock ends the lock in
+ * the store that is current then, or, if the thread has none there, the lock that it was granted last.
  */
 public final class SyncGuardLockRegistry
         implements RenewableLockRegistry<DistributedLock>, ExpirableLockRegistry<DistributedLock> {
@@ -37,9 +37,10 @@ public final class SyncGuardLockRegistry
     private final HeldLocks held = new HeldLocks();
 
     /**
-     * A registry whose keys are {@code name:lockKey}. Registries with one name share their locks, in all processes.
+     * Creates a registry whose keys are {@code name:lockKey}. Registries with one name share their locks, in all
+     * processes.
      *
-     * @param ttl of locks that are given none
+     * @param ttl the ttl of locks without one
      */
     public SyncGuardLockRegistry(LockManager manager, String name, Duration ttl) {
         this.manager = manager;
@@ -48,7 +49,7 @@ public final class SyncGuardLockRegistry
     }
 
     /**
-     * The lock of this key. Nothing is stored until it is locked.
+     * Returns the lock of this key. Nothing is stored until it is locked.
      *
      * @param lockKey a text that is not blank
      */
@@ -63,10 +64,10 @@ public final class SyncGuardLockRegistry
     }
 
     /**
-     * Extends the lease of a lock that the thread holds. Heartbeats do that too, so there is seldom a need.
+     * Extends the lease of a lock that the thread holds. Heartbeats do that, too, so it is seldom needed.
      *
-     * @throws IllegalMonitorStateException when the thread does not hold the lock
-     * @throws IllegalStateException when the lock was lost
+     * @throws IllegalMonitorStateException if the thread does not hold the lock
+     * @throws IllegalStateException if the lock was lost
      */
     @Override
     public void renewLock(Object lockKey, Duration ttl) {

@@ -17,12 +17,12 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * Runs ShedLock's {@code @SchedulerLock} methods under the locks of a {@link LockManager}. Thread-safe.
  *
  * <p>The name is the key: {@code @SchedulerLock(name = "report")} and {@code @DistributedLock("report")} exclude each
- * other. {@code lockAtMostFor} is the ttl. There is no heartbeat, so the lock ends then, also while its process lives,
- * and is released for others at once; if its process died, others get the key a second later. {@code lockAtLeastFor} is
+ * other. {@code lockAtMostFor} is the ttl. There is no heartbeat, so the lock ends after that time even if its process
+ * lives, and others get the key at once. If the process died, they get it a second later. {@code lockAtLeastFor} is
  * {@code holdAtLeast}. The properties {@code syncguard.locks.<name>.*} replace them.
  *
- * <p>{@link #lock} makes one attempt. It throws {@link io.syncguard.LockBackendException} when the server cannot be
- * asked, and {@link LockLostException} when {@code lockAtMostFor} was over before the answer arrived.
+ * <p>{@link #lock} makes one attempt. It throws {@link io.syncguard.LockBackendException} if the server cannot be
+ * asked, and {@link LockLostException} if {@code lockAtMostFor} was over before the answer arrived.
  * {@link SimpleLock#unlock} does not fail for a lock that has ended; the log has the loss.
  */
 public final class SyncGuardLockProvider implements ExtensibleLockProvider {
@@ -40,7 +40,7 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
         if (handle == null) {
             return Optional.empty();
         }
-        // Without this release, the key would be free when the tolerance of the store is over.
+        // Without this release, others would get the key only after the tolerance of the store.
         handle.onLost(handle::release);
         return Optional.of(new HeldLock(configuration, handle));
     }
@@ -53,7 +53,10 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
                 .holdAtLeast(configuration.getLockAtLeastFor());
     }
 
-    /** Leaves a duration that is too long for a ttl as it is: the request refuses it. */
+    /**
+     * Rounds up to whole milliseconds. Leaves a duration that is too long for a ttl unchanged, so that the request
+     * refuses it.
+     */
     private static Duration wholeMillis(Duration duration) {
         return duration.compareTo(LockLimits.MAX_DURATION) > 0
                 ? duration

@@ -12,8 +12,8 @@ import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
 
 /**
- * Passes the fence of a request to a controller method with a parameter of type {@link Fence}. A request without one is
- * refused, unless the parameter is an {@code Optional<Fence>} or nullable.
+ * Passes the fence of a request to a controller method with a parameter of type {@link Fence}. Refuses a request
+ * without a fence, unless the parameter is an {@code Optional<Fence>} or nullable.
  */
 public final class FenceArgumentResolver implements HandlerMethodArgumentResolver {
 

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The header with the fence of a lock: a decimal number of at most 15 digits.
  *
- * @param name of the header
+ * @param name the name of the header
  */
 public record FenceHeader(String name) {
 
-    /** The name unless {@code syncguard.fencing.header} says otherwise. */
+    /** The default of {@code syncguard.fencing.header}. */
     public static final String DEFAULT_NAME = "Syncguard-Fence";
 
     /** What HTTP calls a token. */
@@ -32,12 +32,13 @@ public record FenceHeader(String name) {
     }
 
     /**
-     * The fence of a request.
+     * Reads the fence of a request.
      *
      * @param values all values of the header; {@code null} or empty without the header
      * @return {@code null} without the header
      * @param now when the request arrived
-     * @throws FenceHeaderException when it is no fence, one that no store can have granted yet, or comes twice
+     * @throws FenceHeaderException if the value is no fence or one that no store can have granted yet, or if there are
+     *     several
      */
     @Nullable
     Fence read(String @Nullable [] values, Instant now) {

@@ -15,8 +15,8 @@ import org.springframework.http.client.ClientHttpResponse;
  * RestClient ledger = RestClient.builder().baseUrl(url).requestInterceptor(fenceHeader).build();
  * }</pre>
  *
- * <p>Without a current lock there is no header. Of several nested locks the fence is that of the innermost. A request
- * that has the header already keeps it.
+ * <p>Adds no header without a current lock. With nested locks, the fence is that of the innermost one. A request that
+ * has the header already keeps it.
  */
 public final class FenceHeaderInterceptor implements ClientHttpRequestInterceptor {
 

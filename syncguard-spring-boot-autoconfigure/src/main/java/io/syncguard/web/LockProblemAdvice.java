@@ -27,11 +27,11 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
  * body ran, and 500 otherwise. An application's own advice for these exceptions comes first if its order is negative.
  * An exception with a status of its own, such as a {@code ResponseStatusException}, keeps it.
  *
- * <p>Only 409 and 503 have {@code Retry-After}: HTTP clients repeat such a request by themselves, and must not where
- * work may be done.
+ * <p>Only 409 and 503 have {@code Retry-After}: HTTP clients repeat such a request by themselves, and must not do so if
+ * work may already be done.
  *
- * <p>No answer of this advice names a key, a resource or an owner: keys may be personal data, and owners name hosts. The
- * messages of the exceptions do, and whoever else answers one may show its message.
+ * <p>No answer of this advice names a key, a resource or an owner: keys may be personal data, and owners name hosts.
+ * The messages of the exceptions do, and other code that answers an exception may show its message.
  */
 @RestControllerAdvice
 @Order(0)
@@ -39,7 +39,7 @@ public final class LockProblemAdvice {
 
     private static final Log log = LogFactory.getLog(LockProblemAdvice.class);
 
-    /** In seconds, the shortest that the header can say: the caller has waited, and most bodies are shorter. */
+    /** In seconds; the shortest value of the header, because the caller has waited and most bodies are shorter. */
     private static final int RETRY_CONTENTION = 1;
 
     /** In seconds: the longest pause before the library itself connects to a server again. */
@@ -131,7 +131,10 @@ public final class LockProblemAdvice {
                 refusal);
     }
 
-    /** Also an exception that a lock error has caused is handled here, and its own status comes first. */
+    /**
+     * Rethrows an exception with a status of its own, which comes first. Spring also passes exceptions that a lock
+     * error has caused.
+     */
     private static void requireNoStatus(Exception thrown) throws Exception {
         if (thrown instanceof ErrorResponse
                 || AnnotatedElementUtils.hasAnnotation(thrown.getClass(), ResponseStatus.class)) {
@@ -146,7 +149,7 @@ public final class LockProblemAdvice {
         };
     }
 
-    /** The server failed in or after a body, or within that of another lock. */
+    /** Answers a failure of the server during or after a body, or within the body of another lock. */
     private static ProblemDetail unknown(LockBackendException failure) {
         log.warn("A request was answered with 500: " + failure.getMessage());
         return problem(
@@ -157,7 +160,10 @@ public final class LockProblemAdvice {
                 failure);
     }
 
-    /** An operator has to act, so the stack trace is logged, and the client is not asked to repeat the request. */
+    /**
+     * Answers a failure that an operator has to end, so the stack trace is logged and the client is not asked to repeat
+     * the request.
+     */
     private static ProblemDetail misconfigured(LockBackendException failure) {
         log.error("A request was answered with 500", failure);
         return problem(

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Methods that return futures of all kinds, which the caller ends. */
+/** Methods that return futures of all kinds. The caller completes them. */
 class Imports {
 
     private @Nullable LockHandle handle;

@@ -19,8 +19,8 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * Applications that share one store of locks, and somebody else who uses it, too, until the test ends in which it is
- * registered.
+ * Applications that share one store of locks, and another user of the store. Lives until the end of the test in which
+ * it is registered.
  */
 final class LockedApplication implements AfterEachCallback {
 
@@ -40,7 +40,7 @@ final class LockedApplication implements AfterEachCallback {
             TransactionBoundary.NONE,
             List.of());
 
-    /** An application with these configurations. Each context that it runs is one process. */
+    /** Creates an application with these configurations. Each context that it runs is one process. */
     ApplicationContextRunner with(Class<?>... configurations) {
         return new ApplicationContextRunner()
                 .withConfiguration(
@@ -62,7 +62,7 @@ final class LockedApplication implements AfterEachCallback {
         return somebodyElse.acquire(LockRequest.of(key).shared());
     }
 
-    /** How often the key has been granted so far. */
+    /** Returns how often the key has been granted so far. */
     long grants(String key) {
         return store.fence(key);
     }

@@ -22,8 +22,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The backend of an application, by the URL of its server, for tests that need no application: with the connections and
- * settings that the application would get.
+ * Creates the backend of an application by the URL of its server, for tests that need no application. The backend has
+ * the connections and settings that the application would get.
  */
 public final class ApplicationBackend {
 
@@ -34,13 +34,13 @@ public final class ApplicationBackend {
 
     private ApplicationBackend() {}
 
-    /** With the default settings. Creates the schema. */
+    /** Creates a backend with the default settings, and the schema. */
     public static LockBackend on(String url) {
         return on(url, 8, Duration.ofSeconds(5));
     }
 
     /**
-     * Creates the schema.
+     * Creates a backend and the schema.
      *
      * @param poolSize see {@code syncguard.postgres.pool-size}
      * @param networkTimeout see {@code syncguard.postgres.network-timeout}
@@ -50,9 +50,10 @@ public final class ApplicationBackend {
     }
 
     /**
-     * Creates the schema, if the store has one.
+     * Creates a backend, and the schema if the store has one.
      *
-     * @param url of JDBC, or of Redis; {@code redis-cluster://host:port,host:port} is a cluster, with four shards
+     * @param url the URL of JDBC or of Redis; {@code redis-cluster://host:port,host:port} is a cluster, with four
+     *     shards
      * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
@@ -60,7 +61,7 @@ public final class ApplicationBackend {
     }
 
     /**
-     * The same.
+     * Creates a backend, and the schema if the store has one.
      *
      * @param properties the values of {@value #BATCHING} and {@code syncguard.fences}; null for the default
      */
@@ -103,7 +104,7 @@ public final class ApplicationBackend {
     }
 
     private static LockBackend onCluster(String nodes, RedisSettings settings) {
-        // Asked for its connection details and never opened.
+        // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application =
                 new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
         return new RedisLockBackend(application, settings);
@@ -121,7 +122,7 @@ public final class ApplicationBackend {
         return on(pools, waiterTtl, value(properties, BATCHING, PostgresBatching.AUTO));
     }
 
-    /** On a database with the schema. It connects with the first request. */
+    /** Creates a backend on a database with the schema. It connects with the first request. */
     static LockBackend onReadyPostgres(
             String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
         return on(pools(url, poolSize, networkTimeout), waiterTtl, batching);

@@ -30,39 +30,39 @@ final class Applications {
 
     private Applications() {}
 
-    /** One with this database, without Flyway. */
+    /** Returns an application with this database, without Flyway. */
     static ApplicationContextRunner on(String url) {
         return withoutDatabase().withPropertyValues("spring.datasource.url=" + url);
     }
 
-    /** One with this database and Flyway. */
+    /** Returns an application with this database and Flyway. */
     static ApplicationContextRunner withFlyway(String url) {
         return withFlyway(on(url));
     }
 
-    /** The same application with Flyway. */
+    /** Adds Flyway to an application. */
     static ApplicationContextRunner withFlyway(ApplicationContextRunner application) {
         return application
                 .withConfiguration(SortedAutoConfigurations.of(FlywayAutoConfiguration.class))
                 .withPropertyValues("spring.flyway.locations=classpath:db/orders");
     }
 
-    /** An application without any database. */
+    /** Returns an application without any database. */
     static ApplicationContextRunner withoutDatabase() {
         return new ApplicationContextRunner()
                 .withConfiguration(ofBoot())
                 .withConfiguration(ours())
-                // Boot would make a database of its own, with the H2 of the tests.
+                // Boot would create a database of its own, with the H2 of the tests.
                 .withPropertyValues("spring.datasource.embedded-database-connection=none")
                 .withPropertyValues("spring.datasource.hikari.maximum-pool-size=2");
     }
 
-    /** One without any of Boot's auto-configurations. */
+    /** Returns an application without any of Boot's auto-configurations. */
     static ApplicationContextRunner withoutBoot() {
         return new ApplicationContextRunner().withConfiguration(ours());
     }
 
-    /** One caller holds a lock and another one waits for it. */
+    /** Makes one caller hold a lock and another one wait for it. */
     static void waitForALock(ApplicationContext application) {
         LockManager locks = application.getBean(LockManager.class);
         LockHandle held = locks.acquire(WAITED_FOR);

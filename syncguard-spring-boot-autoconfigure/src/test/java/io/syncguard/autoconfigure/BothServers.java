@@ -24,17 +24,17 @@ final class BothServers implements AutoCloseable {
         redis.afterPropertiesSet();
     }
 
-    /** An application with this {@code syncguard.backend}. */
+    /** Returns an application with this {@code syncguard.backend}. */
     ApplicationContextRunner with(String backend) {
         return unspecified().withPropertyValues("syncguard.backend=" + backend);
     }
 
-    /** One that may use either. */
+    /** Returns an application that may use either server. */
     ApplicationContextRunner unspecified() {
         return on(RedisServer.url());
     }
 
-    /** An application with another Redis. */
+    /** Returns an application with another Redis. */
     ApplicationContextRunner on(String redisUrl) {
         return Applications.on(database.url())
                 .withConfiguration(SortedAutoConfigurations.of(DataRedisAutoConfiguration.class))
@@ -44,7 +44,7 @@ final class BothServers implements AutoCloseable {
                         "syncguard.shutdown-timeout=0s");
     }
 
-    /** The backends that store a lock of this key now. */
+    /** Returns the backends that store a lock of this key now. */
     List<String> keepersOf(String key) {
         List<String> keepers = new ArrayList<>();
         if (database.lockedKeys().contains(key)) {

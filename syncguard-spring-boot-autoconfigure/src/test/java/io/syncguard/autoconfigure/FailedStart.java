@@ -47,10 +47,10 @@ final class FailedStart {
 
     FailedStart(CapturedOutput output) {
         this.output = output;
-        // Boot would make a database of its own, with the H2 of the tests.
+        // Boot would create a database of its own, with the H2 of the tests.
         with("spring.datasource.embedded-database-connection=none");
         with("spring.flyway.enabled=false", "spring.liquibase.enabled=false");
-        // Looks for repositories in all classes of this package.
+        // Spring Data would look for repositories in all classes of this package.
         with("spring.data.redis.repositories.enabled=false");
         with("spring.main.banner-mode=off", "syncguard.postgres.network-timeout=500ms");
     }
@@ -69,24 +69,24 @@ final class FailedStart {
         return this;
     }
 
-    /** Without these classes. */
+    /** Hides these classes. */
     FailedStart without(Class<?>... hidden) {
         classLoader = new FilteredClassLoader(hidden);
         return this;
     }
 
-    /** The pool or the driver logs a warning with a stack trace before. */
+    /** Expects that the pool or the driver logs a warning with a stack trace before. */
     FailedStart afterAWarning() {
         warns = true;
         return this;
     }
 
-    /** Stands there for a value that differs from run to run. */
+    /** Replaces a value that differs from run to run by a placeholder. */
     FailedStart whereas(String value, String placeholder) {
         return whereasMatches(Pattern.quote(value), placeholder);
     }
 
-    /** The same for what matches, such as the words of several versions of a server. */
+    /** Replaces all matches of a pattern, such as the messages of several versions of a server. */
     FailedStart whereasMatches(String pattern, String placeholder) {
         placeholders.put(Pattern.compile(pattern), placeholder);
         return this;
@@ -131,7 +131,10 @@ final class FailedStart {
     @Import(AutoConfigurationsOfLocks.class)
     static class Application {}
 
-    /** Those of an application with locks. Those of all libraries of the tests would take most of the time. */
+    /**
+     * The auto-configurations of an application with locks. Those of all libraries of the tests would take most of the
+     * time.
+     */
     private static final class AutoConfigurationsOfLocks implements DeferredImportSelector, EnvironmentAware {
 
         private String excluded = "";

@@ -53,7 +53,7 @@ final class GuardedCommits implements BeforeEachCallback, AfterEachCallback {
         database.run(test);
     }
 
-    /** Lets the server end a lease that its holder believes to hold, and takes the key. */
+    /** Makes the server end a lease whose holder still believes to hold it, and takes the key. */
     LockHandle takeOver(LockRequest request) {
         endLease(request.key());
         LockHandle next = others.tryAcquire(request);
@@ -71,14 +71,14 @@ final class GuardedCommits implements BeforeEachCallback, AfterEachCallback {
         return others;
     }
 
-    /** Lets the server end a lease, and its holder detect that. */
+    /** Makes the server end a lease, and its holder detect that. */
     void lose(LockHandle lock) {
         endLease(lock.key());
         assertThat(lock.extend(Duration.ofSeconds(30))).isFalse();
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
     }
 
-    /** The holder believes to hold it still. */
+    /** Ends a lease at the server. Its holder does not know that yet. */
     void endLease(String key) {
         database.jdbc().update("UPDATE syncguard_locks SET expires_at_ms = 0 WHERE key = ?", key);
         database.jdbc().update("UPDATE syncguard_locks_shared SET expires_at_ms = 0 WHERE key = ?", key);

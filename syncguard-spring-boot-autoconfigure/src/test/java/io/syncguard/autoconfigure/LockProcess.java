@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 public final class LockProcess implements LockListener {
 
     /**
-     * The key is granted to others this long after the deadline of its holder at the earliest: a pause of that length
-     * is longer than the ttl.
+     * A gap of this length between two looks counts as a pause. Others get the key this long after the deadline of its
+     * holder, at the earliest.
      */
     private static final Duration PAUSE = Duration.ofMillis(LockBackend.TOLERANCE_MILLIS);
 

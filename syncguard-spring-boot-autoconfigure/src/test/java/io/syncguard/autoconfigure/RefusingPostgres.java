@@ -8,7 +8,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** Answers each connection as a PostgreSQL that refuses it. */
+/** Refuses each connection, as PostgreSQL does. */
 final class RefusingPostgres implements AutoCloseable {
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());

@@ -95,7 +95,7 @@ final class StockDatabase implements BeforeEachCallback {
         return database.lockedKeys();
     }
 
-    /** How many apples have been committed. */
+    /** Returns the committed number of apples. */
     int amount() {
         return jdbc().queryForObject("SELECT amount FROM stock WHERE item = 'apple'", Integer.class);
     }

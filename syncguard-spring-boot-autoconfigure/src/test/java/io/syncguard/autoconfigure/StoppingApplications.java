@@ -52,7 +52,7 @@ final class StoppingApplications implements BeforeEachCallback, AfterEachCallbac
                 .withPropertyValues(properties);
     }
 
-    /** How often the lock of the key was extended. */
+    /** Returns how often the lock of the key was extended. */
     int extensions(String key) {
         return (int) audit.of(key).stream()
                 .filter(entry -> entry.operation().equals("UPDATE"))

@@ -33,7 +33,7 @@ public abstract class LateExtensionContract {
     private LockBackend elsewhere;
     private LockHandle lock;
 
-    /** A new URL of the server, where other stores may have keys, too. */
+    /** Creates a proxy to the server, where other stores may have keys, too. */
     protected abstract ServerProxy newProxy();
 
     /** A backend that does not use the proxy. */
@@ -42,7 +42,7 @@ public abstract class LateExtensionContract {
     @BeforeEach
     void acquire() {
         elsewhere = ApplicationBackend.on(url());
-        // A Redis that does not know the scripts yet would receive the first request of each twice.
+        // Load the scripts first: a Redis that does not know a script receives its first request twice.
         ExtendRequest nobody = new ExtendRequest(request.key(), "warm up", EngineFixture.TTL);
         elsewhere.extend(List.of(nobody));
         elsewhere.rotate(nobody);

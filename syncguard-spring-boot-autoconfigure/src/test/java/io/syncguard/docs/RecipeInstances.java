@@ -31,7 +31,7 @@ final class RecipeInstances {
 
     private final WebApplicationContextRunner application;
 
-    /** @param schema of the application's own tables */
+    /** @param schema the statements that create the application's own tables */
     RecipeInstances(Class<?> configuration, String schema, String... properties) {
         database.execute(schema);
         this.application = new WebApplicationContextRunner()
@@ -69,14 +69,16 @@ final class RecipeInstances {
         });
     }
 
-    /** The name is the owner of its locks, and the application name of its sessions at the server. */
+    /**
+     * Returns an instance whose name is the owner of its locks, and the application name of its sessions at the server.
+     */
     private WebApplicationContextRunner named(String name) {
         return application.withPropertyValues(
                 "spring.datasource.url=" + url + (url.contains("?") ? "&" : "?") + "ApplicationName=" + name,
                 "syncguard.owner=" + name);
     }
 
-    /** What the server sees of the end of a process: its sessions end, and its lease lapses. */
+    /** Simulates the end of a process for the server: its sessions end, and its lease lapses. */
     void crash(String name, String key) {
         endLease(key);
         database.queryForList(

@@ -45,7 +45,7 @@ import org.springframework.messaging.Message;
  */
 public abstract class LockRegistryContract {
 
-    /** A loss is detected by the next heartbeat, after a third of this at most. */
+    /** The next heartbeat detects a loss, after at most a third of this ttl. */
     private static final Duration TTL = Duration.ofSeconds(3);
 
     private static final EngineSettings SETTINGS = new EngineSettings(
@@ -195,7 +195,7 @@ public abstract class LockRegistryContract {
         return await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(5));
     }
 
-    /** Nothing expires in it, so that the aggregators of two processes may share it. */
+    /** A message store without expiry, so that the aggregators of two processes may share it. */
     private static final class SharedMessageStore extends SimpleMessageStore {
 
         @Override

@@ -19,12 +19,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The tests that ShedLock publishes for its providers, the fuzz test among them. A {@link
- * io.syncguard.core.ContractStoreProvider} provides the store, empty for each test.
+ * The tests that ShedLock publishes for its providers, the fuzz test among them. A
+ * {@link io.syncguard.core.ContractStoreProvider} provides the store, empty for each test.
  */
 public abstract class ShedLockContract extends AbstractExtensibleLockProviderIntegrationTest {
 
-    /** The suite leaves locks behind, for which no engine has to wait. */
+    /** Without a shutdown timeout, because the suite leaves locks behind. */
     private static final EngineSettings SETTINGS = new EngineSettings(
             "test",
             Duration.ofSeconds(30),
@@ -57,7 +57,10 @@ public abstract class ShedLockContract extends AbstractExtensibleLockProviderInt
         assertThat(engine.isLocked(name)).isTrue();
     }
 
-    /** A lock that ended is released in the background, long before the tolerance of a second is over. */
+    /**
+     * Waits for the release of an ended lock, which runs in the background, long before the tolerance of a second is
+     * over.
+     */
     @Override
     protected final void assertUnlocked(String name) {
         await().atMost(Duration.ofMillis(400)).until(() -> !engine.isLocked(name));

@@ -24,7 +24,7 @@ final class Batch<Q, A> {
     private final Set<Object> keys = new HashSet<>();
     private final List<Result<A>> results = new ArrayList<>();
 
-    /** By the key: the answers to requests whose callers have left. */
+    /** For each key: the answers to requests whose callers have left. */
     private final Map<Object, Map<Q, A>> unclaimed = new LinkedHashMap<>();
 
     private record Result<A>(@Nullable A answer, @Nullable RuntimeException failure) {
@@ -35,8 +35,8 @@ final class Batch<Q, A> {
     }
 
     /**
-     * Takes the first requests of a queue that are of the same group, and gives it their keys. Behind a request of
-     * another group, those of its key stay, too. Leaves out those whose callers have left.
+     * Takes the first requests of one group from a queue, and begins the turns of their keys. Leaves requests of other
+     * groups, and those behind them with the same key. Leaves out requests whose callers have left.
      */
     static <Q, A> Batch<Q, A> takeFrom(SortedSet<BatchedCall<Q, A>> waiting, int maxSize, Turns<Q, A> turns) {
         Batch<Q, A> batch = new Batch<>();
@@ -57,7 +57,7 @@ final class Batch<Q, A> {
         return batch;
     }
 
-    /** Does nothing if its caller has left. */
+    /** Adds a call, unless its caller has left. */
     void add(BatchedCall<Q, A> call) {
         if (call.sendInBatch()) {
             calls.add(call);
@@ -100,14 +100,14 @@ final class Batch<Q, A> {
         answers.forEach(answer -> results.add(new Result<>(answer, null)));
     }
 
-    /** @param failures gives each request its own failure; {@code null} if it has to be sent alone */
+    /** @param failures creates the failure of each request; {@code null} if it has to be sent alone */
     void failed(Throwable cause, BiFunction<Q, RuntimeException, @Nullable RuntimeException> failures) {
         RuntimeException failure = asException(cause);
         results.clear();
         calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, failures))));
     }
 
-    /** The callers wait for a result, whatever the sender does. */
+    /** Never throws, because the callers wait for a result. */
     private @Nullable RuntimeException failureOf(
             Q request, RuntimeException failure, BiFunction<Q, RuntimeException, @Nullable RuntimeException> failures) {
         try {
@@ -129,7 +129,7 @@ final class Batch<Q, A> {
                 .toList();
     }
 
-    /** Delivers the answers to the callers that wait. */
+    /** Delivers the answers to the waiting callers. */
     void deliver() {
         for (int i = 0; i < calls.size(); i++) {
             BatchedCall<Q, A> call = calls.get(i);
@@ -143,7 +143,7 @@ final class Batch<Q, A> {
         }
     }
 
-    /** Gives the answers that nobody waited for back to the store. */
+    /** Gives the answers whose callers have left back to the store. */
     void giveBack(BatchSender<Q, A> sender) {
         unclaimed
                 .values()
@@ -152,7 +152,7 @@ final class Batch<Q, A> {
                         ex -> log.debug("An answer for a caller that has left was not given back", ex)));
     }
 
-    boolean isLeft() {
+    boolean hasLeftCaller() {
         return calls.stream().anyMatch(BatchedCall::hasLeft);
     }
 

@@ -12,49 +12,52 @@ import org.jspecify.annotations.Nullable;
  */
 public interface BatchSender<Q, A> {
 
-    /** One statement at a time has requests of a key. */
+    /** Returns the key of a request. Only one statement at a time has requests of a key. */
     Object keyOf(Q request);
 
-    /** Requests of one batch are of equal groups. */
+    /** Returns the group of a request. The requests of a batch have equal groups. */
     Object groupOf(Q request);
 
     /**
-     * Sends one request. May wait for a lock of the store.
+     * Sends one request. May block on a lock of the store.
      *
-     * @param deadline when the time of the request is over
+     * @param deadline when the request times out
      */
     A sendAlone(Q request, long deadline);
 
     /**
-     * Sends requests in one statement, which never waits for a lock of the store. Requests of one key are in the
-     * order of their arrival.
+     * Sends requests in one statement, which never blocks on a lock of the store. Requests of one key are in the order
+     * of their arrival.
      *
      * @return in the order of the requests; {@code null} for each that has to be sent alone
      */
     List<@Nullable A> sendTogether(List<Q> requests);
 
     /**
-     * The failure of one request in a batch that failed, as an exception of its own.
+     * Creates the exception for one request of a batch that failed.
      *
-     * @return {@code null} if the batch surely had no effect; then each request is sent alone
+     * @return {@code null} if the batch certainly had no effect; then each request is sent alone
      */
     @Nullable
     RuntimeException failureOf(Q request, RuntimeException batch);
 
-    /** Does the same for a request that a statement of another kind has taken along. */
+    /** Does the same for a request that a statement of another kind took along. */
     default @Nullable RuntimeException failureAlong(Q request, RuntimeException statement) {
         return failureOf(request, statement);
     }
 
     /**
      * Gives back the answers to requests of one key whose callers have left. The engine of the callers may have stopped
-     * since, and would not give them back any more.
+     * since, and then does not give them back itself.
      */
     default void unclaimed(Map<Q, A> answers) {}
 
-    /** For a caller that was interrupted. */
+    /** Creates the exception for an interrupted caller. */
     RuntimeException interrupted(Q request, boolean sent);
 
-    /** For a request that was not sent within the wait limit, or not answered within two. */
+    /**
+     * Creates the exception for a request that was not sent within the wait limit, or not answered within twice the
+     * limit.
+     */
     RuntimeException timedOut(Q request, boolean sent);
 }

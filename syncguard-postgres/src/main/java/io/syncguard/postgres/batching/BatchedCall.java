@@ -36,13 +36,13 @@ final class BatchedCall<Q, A> implements Comparable<BatchedCall<?, ?>> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /** Guarded by the lock, as the following two. */
+    /** Guarded by the lock, like the following two. */
     private State state = State.WAITING;
 
     private @Nullable A answer;
     private @Nullable RuntimeException failure;
 
-    /** @param arrival a number of its own, larger than those of earlier calls */
+    /** @param arrival a unique number, larger than those of earlier calls */
     BatchedCall(Q request, BatchSender<Q, ?> sender, long arrival) {
         this.request = request;
         this.key = sender.keyOf(request);
@@ -78,8 +78,8 @@ final class BatchedCall<Q, A> implements Comparable<BatchedCall<?, ?>> {
     }
 
     /**
-     * Waits until it ends or has to be sent alone. Its caller leaves when it is interrupted, which leaves the flag set,
-     * or when it was not sent or not answered in time.
+     * Waits until the call ends or has to be sent alone. The caller leaves if it is interrupted, which leaves the flag
+     * set, or if the call is not sent or not answered in time.
      *
      * @return the last state before the caller left, otherwise {@code ALONE} or {@code ENDED}
      */

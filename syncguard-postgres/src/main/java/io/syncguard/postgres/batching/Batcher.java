@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>While few statements are under way, a request is sent alone, at once and on its caller's thread.
  *   <li>Otherwise it waits in a queue. When a statement returns, a thread of the batcher sends all that wait in one
  *       batch. There is one batch at a time. A single waiter is sent alone, on its caller's thread.
- *   <li>After a batch of several requests the next ones come together, too. So the first of them waits until the thread
- *       of the batcher is awake, and takes the others along.
+ *   <li>After a batch of several requests, the next ones are expected together, too. So the first of them is not sent
+ *       alone: it waits until the thread of the batcher is awake and takes all of them.
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
- *   <li>A request that was sent alone may wait for a lock. Once it is older than
- *       {@value #PATIENCE_MILLIS} ms, it does not keep others waiting any more.
- *   <li>One statement at a time has a key. The other requests of the key wait for its answer and then share a batch. So
- *       a key that is locked in the store takes one connection, whoever waits for it.
- *   <li>Requests of one key are sent in the order of their arrival. Requests that come back from a batch are in front.
+ *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value #LONE_LIMIT_MILLIS} ms, others
+ *       no longer wait for it.
+ *   <li>Only one statement at a time has requests of a key. The other requests of the key wait for its answer and then
+ *       share a batch. So a key that is locked in the store takes one connection, however many callers wait for it.
+ *   <li>Requests of one key are sent in the order of their arrival. Requests that a batch skipped go first.
  *   <li>A statement of another kind may {@linkplain #takeAlong take along} requests that wait. Neither waits for the
  *       other.
  * </ul>
@@ -42,21 +42,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batcher<Q, A> implements AutoCloseable {
 
-    /** After this time a request that was sent alone no longer keeps a batch waiting. */
-    static final long PATIENCE_MILLIS = 5;
+    /**
+     * After this time a lone request no longer blocks a batch. It is longer than most statements, and too short for
+     * people to notice.
+     */
+    static final long LONE_LIMIT_MILLIS = 5;
 
-    private static final long PATIENCE_NANOS =
-            Duration.ofMillis(PATIENCE_MILLIS).toNanos();
+    private static final long LONE_LIMIT_NANOS =
+            Duration.ofMillis(LONE_LIMIT_MILLIS).toNanos();
 
-    /** One sends a batch while another delivers answers. */
+    /** One thread sends a batch while the other delivers answers. */
     private static final int THREADS = 2;
 
     /**
      * The limits of a batcher.
      *
-     * @param statements how many statements are under way before requests wait for each other; 1 or more
-     * @param batchSize how many requests one statement has at most
-     * @param waitLimit how long a request waits at most until it is sent; twice as long until it is answered
+     * @param statements number of statements under way from which on requests wait for each other; 1 or more
+     * @param batchSize maximum number of requests in one statement
+     * @param waitLimit maximum wait until a request is sent; twice as long until it is answered
      * @param batchesOnly whether no request is sent alone before a batch has skipped it; for tests
      */
     public record Limits(int statements, int batchSize, Duration waitLimit, boolean batchesOnly) {}
@@ -70,7 +73,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private final Condition called = lock.newCondition();
     private final Condition delivery = lock.newCondition();
 
-    /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
+    /** Guarded by the lock, like all below: the requests that wait to be sent, in the order of their arrival. */
     private final SortedSet<BatchedCall<Q, A>> waiting = new TreeSet<>();
 
     private final Turns<Q, A> turns = new Turns<>();
@@ -94,12 +97,12 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private int madeThreads;
     private int idleThreads;
 
-    /** When an idle thread looks at the statements that are under way. */
+    /** When an idle thread next checks the age of lone requests. */
     private long looksAt = Time.NEVER;
 
     private boolean closed;
 
-    /** @param name of the threads, which are made when requests wait for the first time */
+    /** @param name prefix of the names of the threads, which start when requests wait for the first time */
     public Batcher(String name, BatchSender<Q, A> sender, Limits limits, Time time) {
         this(DaemonThreadFactory.numbered(name), sender, limits, time);
     }
@@ -135,8 +138,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
     }
 
     /**
-     * Takes requests of one key out of the queue, for a statement of another kind: as many as a batch has at most, in the
-     * order of their arrival. It leaves a key alone while a batch has it. Never waits.
+     * Takes requests of one key out of the queue, for a statement of another kind: as many as a batch has at most, in
+     * the order of their arrival. Takes no requests of a key that a batch has. Never waits.
      */
     public TakenRequests<Q, A> takeAlong(Predicate<Q> wanted) {
         lock.lock();
@@ -164,11 +167,14 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Delivers the answers to requests that were taken along. The others wait again, at their old places. */
+    /**
+     * Delivers the answers to requests that were taken along. Those without an answer wait again, at their old places.
+     */
     void bringBack(Batch<Q, A> taken) {
         change(() -> taken.skipped().forEach(this::waitAgain));
         taken.deliver();
-        // The statement that took them along waits for no other one. An engine that goes on gives back by itself.
+        // Not while the engine runs, which gives them back itself: the statement that took them along must not wait for
+        // another one.
         if (isClosed()) {
             taken.giveBack(sender);
         }
@@ -191,12 +197,12 @@ public final class Batcher<Q, A> implements AutoCloseable {
     }
 
     /**
-     * Waits until no batch is under way that has a request of a caller who has left, at most for the time that a request
-     * may take. Call it after {@link #close}. An interrupt does not end the wait.
+     * Waits until no batch with a request of a caller who has left is under way, but no longer than a request may take.
+     * Call it after {@link #close}. An interrupt does not end the wait.
      */
     public void awaitLeft() {
         time.awaitUninterrupted(
-                () -> departed.stream().noneMatch(Batch::isLeft),
+                () -> departed.stream().noneMatch(Batch::hasLeftCaller),
                 lock,
                 delivery,
                 limits.waitLimit().multipliedBy(2));
@@ -221,7 +227,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** No other statement of the batcher has its key, or it waits for that. */
+    /** Queues the call, unless a statement has its key: then it waits for that statement. */
     private void admit(BatchedCall<Q, A> call) {
         if (closed) {
             mayGoAlone(call);
@@ -230,7 +236,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Has its caller send it alone, unless it has to wait for its key, or has no caller any more. */
+    /**
+     * Makes the caller send the call alone, unless the call has to wait for its key or the caller has left. Returns
+     * whether it does.
+     */
     private boolean mayGoAlone(BatchedCall<Q, A> call) {
         boolean goes = !turns.queue(call) && call.sendAlone();
         if (goes) {
@@ -239,7 +248,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         return goes;
     }
 
-    /** Sends what waits, as far as there is room for statements. */
+    /** Sends waiting requests while the limit allows another statement. */
     private void dispatch() {
         while (!waiting.isEmpty() && !batchOrdered && hasRoom()) {
             if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
@@ -249,7 +258,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
                     alone.add(new Lone<>(call, time.nanoTime()));
                 }
             } else if (batching || idleThreads == 0) {
-                // Who ends the batch, or has delivered its answers, looks again. So does a new thread.
+                // The thread that ends the batch or has delivered its answers dispatches again, and so does a new
+                // thread.
                 makeThreads();
                 return;
             } else {
@@ -260,7 +270,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
         if (!waiting.isEmpty()) {
             makeThreads();
-            lookAt(patienceEndsAt());
+            lookAt(oldestLoneDropsAt());
         }
     }
 
@@ -295,19 +305,19 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Stops counting lone requests that are older than the patience, so that queued ones depart. */
-    private void giveUpPatience() {
+    /** Stops counting lone requests that are older than the limit, so that waiting ones are sent. */
+    private void dropOldLoneRequests() {
         looksAt = Time.NEVER;
         long now = time.nanoTime();
-        while (!waiting.isEmpty() && patienceEndsAt() <= now) {
+        while (!waiting.isEmpty() && oldestLoneDropsAt() <= now) {
             alone.remove();
         }
         dispatch();
     }
 
-    /** When the oldest that was sent alone may be ignored. */
-    private long patienceEndsAt() {
-        return alone.isEmpty() ? Time.NEVER : alone.element().sentAt + PATIENCE_NANOS;
+    /** When the oldest lone request stops counting. */
+    private long oldestLoneDropsAt() {
+        return alone.isEmpty() ? Time.NEVER : alone.element().sentAt + LONE_LIMIT_NANOS;
     }
 
     private A sendAlone(BatchedCall<Q, A> call, long deadline) {
@@ -321,7 +331,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Its caller has left before it was sent. */
+    /** Removes a call whose caller left before it was sent. */
     private void withdraw(BatchedCall<Q, A> call) {
         change(() -> remove(call));
     }
@@ -331,7 +341,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         turns.withdraw(call);
     }
 
-    /** Lets the requests that waited for the key be sent. */
+    /** Admits the requests that waited for the key. */
     private void passOn(Object key) {
         turns.end(key).forEach(this::admit);
     }
@@ -348,7 +358,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Waits for a batch. {@code null} once the batcher is closed. */
+    /** Waits for the next batch. Returns {@code null} once the batcher is closed. */
     private @Nullable Batch<Q, A> nextBatch(@Nullable Batch<Q, A> delivered) {
         lock.lock();
         try {
@@ -367,7 +377,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
                     departed.add(batch);
                     idleThreads--;
                     if (looksAt < Time.NEVER) {
-                        // This thread knew when to look, and the other one may not.
+                        // This thread waited until looksAt, and the other one may not.
                         called.signal();
                     }
                     dispatch();
@@ -387,7 +397,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
             if (left > 0) {
                 time.await(called, left);
             } else {
-                giveUpPatience();
+                dropOldLoneRequests();
             }
         } catch (InterruptedException ex) {
             // Only close() ends this thread.

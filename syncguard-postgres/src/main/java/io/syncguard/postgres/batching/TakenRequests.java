@@ -28,7 +28,8 @@ public final class TakenRequests<Q, A> {
     }
 
     /**
-     * Sends them. Where the statement fails, each of them {@linkplain BatchSender#failureAlong fails by itself}.
+     * Sends the requests. If the statement fails, each of them {@linkplain BatchSender#failureAlong gets its own
+     * failure}.
      *
      * @param answers in the order of the requests; {@code null} for each that has to be sent again
      */

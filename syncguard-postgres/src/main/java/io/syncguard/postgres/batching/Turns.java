@@ -8,8 +8,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * The keys whose requests are under way, and the requests that wait for them: one statement of a {@link Batcher} has a
- * key at a time. The lock of the batcher guards it.
+ * For each busy key, the requests that wait for the statement under way. Only one statement of a {@link Batcher} at a
+ * time has requests of a key. Guarded by the lock of the batcher.
  */
 final class Turns<Q, A> {
 
@@ -17,13 +17,15 @@ final class Turns<Q, A> {
 
     private final Map<Object, Turn<Q, A>> turns = new HashMap<>();
 
-    /** Lets a request wait if a statement has its key. {@link #end} returns it then. */
+    /**
+     * Queues a request if a statement has its key, and returns whether it did. {@link #end} returns the request later.
+     */
     boolean queue(BatchedCall<Q, A> call) {
         Turn<Q, A> turn = turns.get(call.key);
         return turn != null && turn.behind.add(call);
     }
 
-    /** A statement gets this key, or passes it on to another one. */
+    /** Begins a turn: a statement gets this key, perhaps from another one. */
     void begin(Object key, boolean inBatch) {
         Turn<Q, A> before = turns.get(key);
         turns.put(key, new Turn<>(inBatch, before == null ? new TreeSet<>() : before.behind));
@@ -42,13 +44,13 @@ final class Turns<Q, A> {
         }
     }
 
-    /** Whether a batch has the key. It may skip requests, which are in front of all others then. */
+    /** Whether a batch has the key. Requests that it skips go before all others. */
     boolean isInBatch(Object key) {
         Turn<Q, A> turn = turns.get(key);
         return turn != null && turn.inBatch;
     }
 
-    /** For each key, those that wait for it, in the order of their arrival. */
+    /** For each busy key, the waiting requests in the order of their arrival. */
     Stream<SortedSet<BatchedCall<Q, A>>> queues() {
         return turns.values().stream().map(Turn::behind);
     }

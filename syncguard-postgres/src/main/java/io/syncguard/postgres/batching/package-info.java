@@ -1,4 +1,4 @@
-/** Requests of many threads share statements. Not for applications. */
+/** Lets requests of many threads share statements. Not for applications. */
 @NullMarked
 package io.syncguard.postgres.batching;
 

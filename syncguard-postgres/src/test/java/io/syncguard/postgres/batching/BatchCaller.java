@@ -41,7 +41,7 @@ final class BatchCaller {
         assertThat(end()).isEqualTo("Failure: " + message);
     }
 
-    /** Fails after it was interrupted: its flag is set. */
+    /** Asserts that the call fails because of an interrupt, and leaves the flag set. */
     void failsInterrupted(String message) {
         fails(message);
         assertThat(isInterruptedAtEnd).isTrue();

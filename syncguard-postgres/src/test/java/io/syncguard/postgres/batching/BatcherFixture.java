@@ -26,7 +26,7 @@ final class BatcherFixture implements AfterEachCallback {
 
     static final int BATCH_SIZE = 3;
     static final Duration WAIT_LIMIT = Duration.ofSeconds(10);
-    static final Duration PATIENCE = Duration.ofMillis(Batcher.PATIENCE_MILLIS);
+    static final Duration PATIENCE = Duration.ofMillis(Batcher.LONE_LIMIT_MILLIS);
 
     private static final AtomicInteger made = new AtomicInteger();
 
@@ -50,7 +50,7 @@ final class BatcherFixture implements AfterEachCallback {
                 new StoppingTime());
     }
 
-    /** So many statements count at most. */
+    /** Creates a batcher with this limit of statements under way. */
     static BatcherFixture withRoomFor(int statements) {
         return new BatcherFixture(statements, false);
     }
@@ -88,7 +88,7 @@ final class BatcherFixture implements AfterEachCallback {
         return callers;
     }
 
-    /** Takes the whole room: each of the names is sent alone, and stays under way. */
+    /** Reaches the limit of statements: each of the names is sent alone, and stays under way. */
     List<ManualStatement> occupy(String... names) {
         List<ManualStatement> statements = new ArrayList<>();
         for (String each : names) {
@@ -100,13 +100,16 @@ final class BatcherFixture implements AfterEachCallback {
         return statements;
     }
 
-    /** A request is sent at once, and stays under way. */
+    /** Asserts that a request is sent at once. It stays under way. */
     void hasRoomFor(String name) {
         send(name);
         assertThat(store.next().names()).containsExactly(name);
     }
 
-    /** The callers look at their state twice, and still wait. Nothing new is sent meanwhile. */
+    /**
+     * Asserts that the callers still wait after they have looked at their state twice, and that nothing new was sent
+     * meanwhile.
+     */
     void stillWait(BatchCaller... callers) {
         List<ManualStatement> before = store.underWay();
         for (BatchCaller caller : callers) {
@@ -116,7 +119,7 @@ final class BatcherFixture implements AfterEachCallback {
         assertThat(store.underWay()).isEqualTo(before);
     }
 
-    /** Each idle thread looks at the clock twice, and does what is due. */
+    /** Lets each idle thread look at the clock twice, and do what is due. */
     void idleThreadsLook() {
         threads().stream()
                 .filter(thread -> store.underWay().stream().noneMatch(statement -> statement.thread == thread))

@@ -49,7 +49,7 @@ final class BatcherRun {
         this.batcher = new Batcher<>(name, store, limits, time);
     }
 
-    /** How many callers left before an answer. */
+    /** Returns the number of callers that left before an answer. */
     int left() {
         return notSent.size() + sentWithoutCaller.size();
     }
@@ -99,7 +99,10 @@ final class BatcherRun {
                 .noneMatch(thread -> thread.getName().startsWith(name + "-"));
     }
 
-    /** No turn, no place in the queue and no room: as many requests as statements are under way at once, alone. */
+    /**
+     * Asserts that no turn, queued request or statement is left over: the batcher sends as many requests alone as its
+     * limit allows.
+     */
     private void nothingIsLeft() throws InterruptedException {
         store.calmDown(() -> {});
         for (int key = 0; key < KEYS; key++) {
@@ -128,7 +131,7 @@ final class BatcherRun {
         assertThat(batcher.send(request)).isEqualTo(request.answer());
     }
 
-    /** As a statement of another kind does. */
+    /** Takes requests along, as a statement of another kind does. */
     private void takeAlong() {
         TakenRequests<Request, String> taken = batcher.takeAlong(request -> request.key instanceof Integer);
         try {

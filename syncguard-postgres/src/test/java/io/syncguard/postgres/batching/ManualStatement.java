@@ -12,7 +12,7 @@ final class ManualStatement {
     final Thread thread = Thread.currentThread();
     final boolean isBatch;
 
-    /** When the time of a request that was sent alone is over. */
+    /** When a request that was sent alone times out. */
     final long deadline;
 
     private final List<StoreRequest> requests;
@@ -33,7 +33,7 @@ final class ManualStatement {
         skip();
     }
 
-    /** Answers the others. */
+    /** Skips the requests with these names, and answers the others. */
     void skip(String... names) {
         List<String> skipped = List.of(names);
         List<@Nullable String> answers = new ArrayList<>();
@@ -49,13 +49,13 @@ final class ManualStatement {
         outcome.completeExceptionally(failure);
     }
 
-    /** Returns to a thread whose flag is set. */
+    /** Answers, and interrupts the thread of the statement. */
     void answerAndInterrupt() {
         interruptsThread = true;
         answer();
     }
 
-    /** On the thread of the statement. Fails when it is interrupted, as a driver may. */
+    /** Runs on the thread of the statement. Fails if it is interrupted, as a driver may. */
     List<@Nullable String> await() {
         try {
             return outcome.get();

@@ -18,12 +18,12 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     /** All statements so far, in the order in which they came. */
     private final Queue<ManualStatement> all = new ConcurrentLinkedQueue<>();
 
-    /** The names of the requests whose answers nobody took. */
+    /** The names of the requests whose callers left before the answer. */
     final Queue<String> unclaimed = new ConcurrentLinkedQueue<>();
 
     private final BlockingQueue<ManualStatement> unseen = new LinkedBlockingQueue<>();
 
-    /** Whether a batch that fails surely had no effect. */
+    /** Whether a failed batch certainly had no effect. */
     volatile boolean rollsBack;
 
     volatile @Nullable RuntimeException failureOfFailures;
@@ -36,7 +36,7 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
         }
     }
 
-    /** The next statement that the test has not seen so far. Waits for it. */
+    /** Waits for the next statement that the test has not seen so far. */
     ManualStatement next() {
         try {
             ManualStatement next = unseen.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -69,7 +69,7 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
         return all.stream().anyMatch(statement -> statement.thread == thread);
     }
 
-    /** How many statements have had this request. */
+    /** Returns the number of statements that had this request. */
     long timesSent(String name) {
         return all.stream()
                 .filter(statement -> statement.names().contains(name))

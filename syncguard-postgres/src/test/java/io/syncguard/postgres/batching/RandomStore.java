@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A store that answers, skips and fails at random, and watches what may not happen. */
+/** A store that answers, skips and fails at random, and records violations of the contract. */
 final class RandomStore implements BatchSender<RandomStore.Request, String> {
 
-    /** What is not allowed, and happened. */
+    /** The violations so far. */
     final Queue<String> violations = new ConcurrentLinkedQueue<>();
 
     final AtomicInteger batches = new AtomicInteger();
@@ -27,7 +27,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
 
     private volatile @Nullable Runnable calmWork;
 
-    /** One that a caller sends once. */
+    /** A request that a caller sends once. */
     static final class Request {
 
         final int id;
@@ -79,7 +79,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         this.isTimeless = isTimeless;
     }
 
-    /** From now on it answers all requests. Does this during each statement. */
+    /** Makes the store answer all requests from now on, and do this work during each statement. */
     void calmDown(Runnable work) {
         calmWork = work;
     }
@@ -128,7 +128,9 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         }
     }
 
-    /** Requests that a statement of another kind takes along. It shares its key with those of the batcher. */
+    /**
+     * Answers requests that a statement of another kind takes along. The statement has the same key as the requests.
+     */
     List<@Nullable String> sendAlong(List<Request> requests) {
         if (requests.stream().anyMatch(request -> !request.key.equals(requests.get(0).key))) {
             violations.add("keys of a statement that takes requests along");
@@ -149,7 +151,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         }
     }
 
-    /** @param alone whether those that it skips go alone */
+    /** @param alone whether skipped requests are sent alone */
     private List<@Nullable String> answers(List<Request> requests, boolean alone) {
         if (happens(5)) {
             requests.forEach(request -> request.goesAlone |= alone);
@@ -217,7 +219,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         return calmWork == null && ThreadLocalRandom.current().nextInt(100) < percent;
     }
 
-    /** Now and then longer than the patience of a batcher. */
+    /** Takes a random time, sometimes longer than a lone request may block a batch. */
     private void work() {
         Runnable calm = calmWork;
         if (calm != null) {

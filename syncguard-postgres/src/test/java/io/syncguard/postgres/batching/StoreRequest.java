@@ -5,7 +5,7 @@ record StoreRequest(String name, Object key, Object group) {
 
     static final String GROUP = "any";
 
-    /** With a key of its own, and of the same group as others. */
+    /** Creates a request with a key of its own, in the same group as others. */
     static StoreRequest of(String name) {
         return new StoreRequest(name, name, GROUP);
     }

@@ -6,18 +6,18 @@ import java.time.Duration;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** A limit on the silence of the server, for one of our statements on a connection of the application. */
-final class SilenceLimit {
+/** A network timeout for one of our statements on a connection of the application. */
+final class NetworkTimeout {
 
-    private static final Log log = LogFactory.getLog(SilenceLimit.class);
+    private static final Log log = LogFactory.getLog(NetworkTimeout.class);
 
     private static final int UNCHANGED = -1;
 
     private final Connection connection;
     private final int before;
 
-    /** A shorter limit of the application stays. A connection that knows none has no limit of ours either. */
-    SilenceLimit(Connection connection, Duration limit) {
+    /** Keeps a shorter timeout of the application. A connection that supports no network timeout gets none. */
+    NetworkTimeout(Connection connection, Duration limit) {
         this.connection = connection;
         this.before = shorten(connection, limit);
     }
@@ -28,15 +28,15 @@ final class SilenceLimit {
             if (before > 0 && before <= limit.toMillis()) {
                 return UNCHANGED;
             }
-            PostgresSessions.limitSilence(connection, limit);
+            PostgresSessions.setNetworkTimeout(connection, limit);
             return before;
         } catch (SQLException | AbstractMethodError ex) {
-            log.debug("The connection of the application limits no silence of the server", ex);
+            log.debug("The connection of the application supports no network timeout", ex);
             return UNCHANGED;
         }
     }
 
-    /** Restores the limit of the application. */
+    /** Restores the timeout of the application. */
     void end() {
         if (before == UNCHANGED) {
             return;

@@ -12,24 +12,24 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Closes a connection on which nothing was read for two timeouts after a write. Then the driver reconnects. The
+ * Closes a connection on which nothing was read for two timeouts after a write. The driver then reconnects. The
  * operating system would repeat lost packets for a quarter of an hour before it reports an error, and its keepalive
  * works only while no data is unacknowledged.
  *
- * <p>Runs in the event loop of its channel. It checks twice, a timeout apart: a process that stood still may run its
- * timers before it reads what has arrived.
+ * <p>Runs in the event loop of its channel. It checks twice, a timeout apart: after a pause, a process may run its
+ * timers before it reads the data that has arrived.
  */
-final class RedisSilence extends ChannelDuplexHandler {
+final class RedisReadTimeout extends ChannelDuplexHandler {
 
-    private static final Log log = LogFactory.getLog(RedisSilence.class);
+    private static final Log log = LogFactory.getLog(RedisReadTimeout.class);
 
     private final long timeoutNanos;
     private final Time time;
 
-    /** Something was written, and nothing read since. */
+    /** Whether something was written and nothing read since. */
     private boolean awaiting;
 
-    /** One check has found that nothing was read for a timeout. A second one closes the connection. */
+    /** Whether one check has found that nothing was read for a timeout. A second such check closes the connection. */
     private boolean suspected;
 
     /** Whether a check is scheduled: at most one at a time. */
@@ -38,7 +38,7 @@ final class RedisSilence extends ChannelDuplexHandler {
     private long since;
 
     /** @param timeout how long an operation waits for its answer */
-    RedisSilence(Duration timeout, Time time) {
+    RedisReadTimeout(Duration timeout, Time time) {
         this.timeoutNanos = timeout.toNanos();
         this.time = time;
     }
@@ -90,7 +90,7 @@ final class RedisSilence extends ChannelDuplexHandler {
             // Resets the connection: unsent data must not arrive after requests on the next connection.
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
         } finally {
-            // Closes from this handler on, in front of TLS: TLS would wait until its closing message is sent.
+            // Closes from this handler, which is before TLS: TLS would wait until its closing message is sent.
             ctx.close();
         }
     }
