@@ -33,6 +33,7 @@ record Call(
 
     static final String OK = "OK";
     static final String OPEN = "OPEN";
+    static final int PERMITS = 2;
     static final String DATABASE = "DATABASE";
 
     enum Kind {
@@ -49,10 +50,12 @@ record Call(
         /** Two keys at once; writes nothing. */
         PAIR,
         /** A shared lock. */
-        READ;
+        READ,
+        /** One of {@link #PERMITS} permits. */
+        PERMIT;
 
         boolean isShared() {
-            return this == READ;
+            return this == READ || this == PERMIT;
         }
     }
 

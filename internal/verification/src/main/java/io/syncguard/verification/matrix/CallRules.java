@@ -1,5 +1,6 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.verification.matrix.Call.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,6 +34,7 @@ final class CallRules {
         fencesAreUnique(grants);
         fencesGrow(grants);
         holdersAreAlone(grants);
+        permitsAreKept(grants);
     }
 
     private void fencesAreUnique(List<Call> grants) {
@@ -76,6 +78,22 @@ final class CallRules {
             longest = later(longest, grant);
             if (!grant.kind().isShared()) {
                 longestWriter = later(longestWriter, grant);
+            }
+        }
+    }
+
+    /** When a permit is granted, fewer handles with smaller fences are held beyond that. */
+    private void permitsAreKept(List<Call> byFence) {
+        for (int i = 0; i < byFence.size(); i++) {
+            Call grant = byFence.get(i);
+            long there = grant.kind() != Kind.PERMIT
+                    ? 0
+                    : byFence.subList(0, i).stream()
+                            .filter(other -> other.kind().isShared() && other.held() > grant.granted())
+                            .count();
+            if (there >= Call.PERMITS) {
+                violations.add("PERMITS: one of " + Call.PERMITS + " permits was granted while " + there
+                        + " handles were held\n    " + grant.toLine());
             }
         }
     }

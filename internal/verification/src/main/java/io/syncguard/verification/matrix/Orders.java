@@ -69,6 +69,11 @@ public class Orders {
         visit.accept(current());
     }
 
+    @DistributedLock(key = "#order", permits = "" + Call.PERMITS)
+    public void permitted(String order, Consumer<LockHandle> visit) {
+        visit.accept(current());
+    }
+
     @DistributedLock(key = "{#order, #other}")
     public void pair(String order, String other, Consumer<LockHandle> first, Consumer<LockHandle> second) {
         first.accept(LockHandle.current(order).orElseThrow());

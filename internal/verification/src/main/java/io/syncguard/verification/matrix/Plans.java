@@ -23,6 +23,7 @@ final class Plans {
             "ONE_LIVE_GRANT",
             "ORDER_OF_ARRIVAL",
             "OVER_IS_OVER",
+            "PERMITS",
             "SAME_GRANT");
 
     /** Beyond that, the checker of the histories compares the server's times of the grants. */

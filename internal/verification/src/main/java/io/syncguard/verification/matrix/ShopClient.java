@@ -132,6 +132,7 @@ final class ShopClient implements Runnable {
                 case FENCED -> orders.fenced(key, visit);
                 case PLAIN -> orders.plain(key, visit);
                 case READ -> orders.read(key, visit);
+                case PERMIT -> orders.permitted(key, visit);
                 default -> tryOnce(key, visit);
             }
         });

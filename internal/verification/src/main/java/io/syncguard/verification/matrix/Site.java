@@ -14,11 +14,20 @@ interface Site extends ServedRule.Recovery, AutoCloseable {
     long NETWORK_TIMEOUT_MILLIS = 2000;
 
     /** Where the locks are in the database of the applications. */
-    List<Kind> WITH_ALL_GUARDS =
-            List.of(Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.INSIDE, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR);
+    List<Kind> WITH_ALL_GUARDS = List.of(
+            Kind.GUARDED,
+            Kind.FENCED,
+            Kind.PLAIN,
+            Kind.INSIDE,
+            Kind.GUARDED,
+            Kind.READ,
+            Kind.TRY,
+            Kind.PAIR,
+            Kind.PERMIT);
 
     /** Where they are in another store. */
-    List<Kind> WITH_FENCE_GUARD = List.of(Kind.FENCED, Kind.PLAIN, Kind.FENCED, Kind.READ, Kind.TRY, Kind.PAIR);
+    List<Kind> WITH_FENCE_GUARD =
+            List.of(Kind.FENCED, Kind.PLAIN, Kind.FENCED, Kind.READ, Kind.TRY, Kind.PAIR, Kind.PERMIT);
 
     /** What it is, for the report: server and version, its settings that matter, what is in between. */
     String description();

@@ -82,6 +82,26 @@ class CallRulesTests {
     }
 
     @Test
+    void as_many_as_the_permits_at_one_time_are_accepted_and_readers_have_no_limit() {
+        assertThat(CallRules.check(List.of(
+                        used("p1", Kind.READ, 10, 20, 50, 1),
+                        used("p2", Kind.PERMIT, 10, 21, 50, 2),
+                        used("p3", Kind.READ, 10, 22, 50, 3))))
+                .isEmpty();
+    }
+
+    @Test
+    void more_than_the_permits_at_one_time_are_a_violation() {
+        assertThat(CallRules.check(List.of(
+                        used("p1", Kind.READ, 10, 20, 50, 1),
+                        used("p2", Kind.PERMIT, 10, 21, 50, 2),
+                        used("p3", Kind.PERMIT, 10, 22, 50, 3))))
+                .singleElement()
+                .asString()
+                .startsWith("PERMITS");
+    }
+
+    @Test
     void a_refusal_within_wait_time_network_timeout_and_tolerance_is_in_time() {
         assertThat(hangs(refused("p1", 10, 3110))).isEmpty();
     }
