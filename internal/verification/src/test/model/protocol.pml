@@ -78,7 +78,7 @@
 /* ---- Properties. A violated one is the text of pan's assertion. ---- */
 
 hidden byte one_holder, one_lease, fences_grow, no_stale_commit, lost_is_refused, no_foreign_release, no_leak,
-    lease_or_entry, in_order, not_forgotten;
+    lease_or_entry, in_order, within_permits, not_forgotten;
 
 #define check(property, condition) if :: (condition) -> skip :: else -> assert(property) fi
 
@@ -122,6 +122,12 @@ bool looked[N]; /* since the last tick */
 #endif
 byte key[N];
 bool shared[N];
+#ifdef PERMITS
+byte limit[N]; /* how many shared leases the key may have with it; 0: no limit */
+#define limited(p) (limit[p] > 0)
+#else
+#define limited(p) false
+#endif
 #define TRY 0  /* refused, it gives up */
 #define WAITS 1 /* refused, it queues */
 #define LAST 2  /* refused, it leaves the queue */
@@ -182,6 +188,15 @@ bool lag; /* the store's clock is one tick ahead of the callers' clocks: roundin
 
 /* Variables of one step. */
 hidden byte blocking, lapsing, used, more;
+#ifdef PERMITS
+hidden byte there, living, most, unlimited;
+#ifdef BATCH_FORGETS_GRANT
+hidden byte forgotten; /* 1 + the caller that the batch has granted */
+#define counts(p) (forgotten != p + 1)
+#else
+#define counts(p) true
+#endif
+#endif
 hidden byte i, j, v, first, before, reading;
 hidden FENCE next;
 
@@ -234,12 +249,16 @@ inline compress(k) {
 /* ---- The store ---- */
 
 #define conflict(p, q) (key[p] == key[q] && !(shared[p] && shared[q]))
+#define keeps_order(p, q) (key[p] == key[q] && !(shared[p] && shared[q] && !limited(p) && !limited(q)))
+#define in_the_way(p, q) (conflict(p, q) || (p != q && key[p] == key[q] && limited(p) && shared[q]))
 #define live(p) (row[p] && left[p] > 0)
 #define queues(p) (entry[p] && kept[p] > 0)
-#define in_front(q, p) (q != p && queues(q) && conflict(p, q) && !(queues(p) && place[p] < place[q]))
+#define in_front(q, p) (q != p && queues(q) && keeps_order(p, q) && !(queues(p) && place[p] < place[q]))
 
 #ifdef NEWCOMER_PASSES_QUEUE
 #define seen_in_front(q, p) (queues(p) && in_front(q, p))
+#elif defined(LARGER_NUMBER_PASSES)
+#define seen_in_front(q, p) (in_front(q, p) && !(limited(q) && limit[p] > limit[q]))
 #else
 #define seen_in_front(q, p) in_front(q, p)
 #endif
@@ -290,6 +309,26 @@ inline delete_lease(p) {
 #endif
 }
 
+/* The shared leases beside that of a limited request, lapsed ones included, and the live ones of them. */
+#ifdef PERMITS
+inline count(p) {
+    there = 0;
+    living = 0;
+    for (v : 0 .. N - 1) {
+        there = there + (row[v] && v != p && key[v] == key[p] && shared[v] && counts(v) -> 1 : 0);
+        living = living + (live(v) && v != p && key[v] == key[p] && shared[v] && counts(v) -> 1 : 0)
+    }
+}
+#define lacks_room(p) (limited(p) && there >= limit[p])
+#define is_full(p) (limited(p) && living >= limit[p])
+#else
+inline count(p) {
+    skip
+}
+#define lacks_room(p) false
+#define is_full(p) false
+#endif
+
 /* What blocks a request: live leases, and entries in front. lapsing: a lapsed lease is in the way. _blockers. */
 inline look_at(p) {
     blocking = false;
@@ -298,18 +337,21 @@ inline look_at(p) {
         blocking = blocking || (live(i) && conflict(p, i)) || seen_in_front(i, p);
         lapsing = lapsing || (row[i] && left[i] == 0 && conflict(p, i))
     }
+    count(p);
+    blocking = blocking || is_full(p);
+    lapsing = lapsing || lacks_room(p)
 }
 
 /* Deletes the lapsed leases in the way. A row that another transaction locks blocks. _delete_lapsed. */
 inline delete_lapsed(p) {
     for (i : 0 .. N - 1) {
         if
-        :: row[i] && left[i] == 0 && conflict(p, i) ->
+        :: row[i] && left[i] == 0 && in_the_way(p, i) ->
             if
 #ifdef LAPSED_IS_FILTERED
             :: i != p
 #endif
-            :: locked(i) -> blocking = true
+            :: locked(i) -> blocking = blocking || conflict(p, i)
             :: else ->
                 printf("%d loses its lapsed lease\n", i);
                 delete_lease(i)
@@ -317,19 +359,43 @@ inline delete_lapsed(p) {
         :: else
         fi
     }
+    count(p);
+#ifdef LAPSED_IS_NOT_COUNTED
+    blocking = blocking || is_full(p)
+#else
+    blocking = blocking || lacks_room(p)
+#endif
 }
 
-/* The lease is the only live one, or those beside it are shared, too. */
+/*
+ * The lease is the only live one, or those beside it are shared, too. If all of them are limited, the last one was
+ * granted within its number.
+ */
 inline check_lease(p) {
     for (i : 0 .. N - 1) {
         check(one_lease, i == p || !live(p) || !live(i) || !conflict(p, i))
     }
+#ifdef PERMITS
+    living = 0;
+    most = 0;
+    unlimited = false;
+    for (i : 0 .. N - 1) {
+        living = living + (live(i) && shared[i] && key[i] == key[p] -> 1 : 0);
+        most = (live(i) && shared[i] && key[i] == key[p] && limit[i] > most -> limit[i] : most);
+        unlimited = unlimited || (live(i) && shared[i] && key[i] == key[p] && !limited(i))
+    }
+    check(within_permits, unlimited || living <= most);
+    skip
+#endif
 }
 
 inline grant(p) {
     for (i : 0 .. N - 1) {
         check(in_order, !in_front(i, p))
     }
+#ifdef PERMITS
+    lapsing = entry[p] && limited(p);
+#endif
     if
     :: entry[p] -> delete_entry(p)
     :: else
@@ -339,7 +405,15 @@ inline grant(p) {
     printf("%d is granted the key\n", p);
     check_lease(p);
     draw(p);
-    answer[p] = GRANTED
+    answer[p] = GRANTED;
+#if defined(PERMITS) && !defined(GRANT_WAKES_NOBODY)
+    if
+    :: lapsing -> wake_next(key[p]) /* there may be room for the next one */
+    :: else
+    fi
+#else
+    skip
+#endif
 }
 
 inline delete_lapsed_entries(k) {
@@ -357,6 +431,8 @@ inline grantable(q) {
     for (j : 0 .. N - 1) {
         blocking = blocking || (live(j) && conflict(q, j)) || in_front(j, q)
     }
+    count(q);
+    blocking = blocking || is_full(q)
 }
 
 inline wake(q) {
@@ -411,7 +487,8 @@ inline leave(p) {
 }
 
 #define is_told_nothing(p) (state[p] == QUEUED && message[p] == MESSAGE_NONE && !missed[p])
-#define stands_before(q, p) (row[q] || (q != p && entry[q] && place[q] < place[p]))
+#define stands_before(q, p) \
+    ((conflict(p, q) && row[q]) || (keeps_order(p, q) && q != p && entry[q] && place[q] < place[p]))
 
 /* Whether the process of a release will see that it has handed the key over. */
 #ifdef LOST_REPLY_LOOKED_ONCE
@@ -431,9 +508,11 @@ inline check_queues(k) {
         :: key[i] == k && is_told_nothing(i) && (queues(i) || live(i)) ->
             blocking = false;
             for (j : 0 .. N - 1) {
-                used = (live(i) -> local(i, j) && will_tell(j, i) : conflict(i, j) && stands_before(j, i));
+                used = (live(i) -> local(i, j) && will_tell(j, i) : stands_before(j, i));
                 blocking = blocking || used
             }
+            count(i);
+            blocking = blocking || (!live(i) && lacks_room(i));
             check(not_forgotten, blocking)
         :: else
         fi
@@ -551,9 +630,30 @@ bool deletes_lapsed;
 #define accepts(q) true
 #endif
 
+inline hand_to(p, q, waited) {
+    delete_entry(q);
+    row[q] = true;
+    left[q] = (WAITER_TTL + TOLERANCE > waited -> WAITER_TTL + TOLERANCE - waited : 0);
+    printf("%d is handed the key\n", q);
+    check_lease(q);
+    draw(q);
+    if
+    :: local(p, q) -> reply[p] = q + 1
+    :: else -> message[q] = (state[q] != OUT -> MESSAGE_GRANT : MESSAGE_NONE)
+    fi
+}
+
+#if N > 2
+#define held_alone(k) (is_alone(0, k) || is_alone(1, k) || is_alone(2, k))
+#else
+#define held_alone(k) (is_alone(0, k) || is_alone(1, k))
+#endif
+#define is_alone(p, k) (row[p] && key[p] == k && !shared[p])
+
 /*
  * Grants the key to the first waiter if it is a live writer and no lease is left; else wakes. The reply of the release
- * tells a waiter of the same process, and a message another, in _hand_over.
+ * tells a waiter of the same process, and a message another, in _hand_over. Limited waiters are granted the key one
+ * after the other, as far as there is room.
  */
 inline hand_over(p, k, waited) {
     first = N;
@@ -571,17 +671,25 @@ inline hand_over(p, k, waited) {
             used = used || (row[i] && key[i] == k)
         }
         if
-        :: !used && queues(first) && !shared[first] && accepts(first) ->
-            delete_entry(first);
-            row[first] = true;
-            left[first] = (WAITER_TTL + TOLERANCE > waited -> WAITER_TTL + TOLERANCE - waited : 0);
-            printf("%d is handed the key\n", first);
-            check_lease(first);
-            draw(first);
-            if
-            :: local(p, first) -> reply[p] = first + 1
-            :: else -> message[first] = (state[first] != OUT -> MESSAGE_GRANT : MESSAGE_NONE)
-            fi
+        :: !used && queues(first) && !shared[first] && accepts(first) -> hand_to(p, first, waited)
+#ifdef PERMITS
+        :: limited(first) ->
+            count(first);
+            do
+            :: first < N && queues(first) && limited(first) && !lacks_room(first) && !held_alone(k) ->
+                hand_to(p, first, waited);
+                first = N;
+                for (i : 0 .. N - 1) {
+                    first = (entry[i] && key[i] == k && place[i] == 1 -> i : first)
+                }
+                if
+                :: first < N -> count(first)
+                :: else
+                fi
+            :: else -> break
+            od;
+            wake_next(k)
+#endif
 #ifndef RELEASE_WITHOUT_WAKE_UP
         :: else -> wake_next(k)
 #else
@@ -854,7 +962,16 @@ begin:
         :: p != 0 -> key[p] = 1 /* the third caller, or no other, may take either key */
         fi;
 #endif
-#ifdef SHARED
+#ifdef PERMITS
+        if
+        :: shared[p] = false; limit[p] = 0
+        :: shared[p] = true; limit[p] = 0
+        :: shared[p] = true; limit[p] = 1
+#if PERMITS > 1
+        :: shared[p] = true; limit[p] = 2
+#endif
+        fi;
+#elif defined(SHARED)
         if
         :: shared[p] = false
         :: shared[p] = true
@@ -1284,7 +1401,11 @@ active proctype batcher() {
         :: p = 1 /* the other order */
         :: skip
         fi;
+#ifdef BATCH_FORGETS_GRANT
+        d_step { attempt(p); forgotten = p + 1; attempt(other(p)); forgotten = 0; p = 0 }
+#else
         d_step { attempt(p); attempt(other(p)); p = 0 }
+#endif
 #endif
         if
         :: skip

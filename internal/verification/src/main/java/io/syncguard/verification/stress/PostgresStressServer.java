@@ -37,6 +37,7 @@ final class PostgresStressServer implements StressServer {
 
     private final Surroundings surroundings;
     private final FenceSource fences;
+    private final boolean replayed;
     private final JdbcTemplate jdbc;
     private final PostgresProxy proxy;
 
@@ -44,10 +45,20 @@ final class PostgresStressServer implements StressServer {
         this(surroundings, FenceSource.COUNTER);
     }
 
+    /** The model of the replay has no permits. */
+    static PostgresStressServer forReplay(Surroundings surroundings) {
+        return new PostgresStressServer(surroundings, FenceSource.COUNTER, true);
+    }
+
     /** By the clock, counters are forgotten as soon as they are idle for a millisecond. */
     PostgresStressServer(Surroundings surroundings, FenceSource fences) {
+        this(surroundings, fences, false);
+    }
+
+    private PostgresStressServer(Surroundings surroundings, FenceSource fences, boolean replayed) {
         this.surroundings = surroundings;
         this.fences = fences;
+        this.replayed = replayed;
         this.jdbc = new JdbcTemplate(surroundings.dataSource());
         new PostgresSchema(surroundings.dataSource(), PostgresTables.DEFAULT, fences).initialize();
         jdbc.execute(SLOW_COMMITS);
@@ -66,6 +77,7 @@ final class PostgresStressServer implements StressServer {
         return List.of(
                 "spring.datasource.url=" + url(process),
                 ApplicationBackend.BATCHING + "=" + batching,
+                StressClient.PERMITTED + "=" + !replayed,
                 "syncguard.fences=" + fences);
     }
 

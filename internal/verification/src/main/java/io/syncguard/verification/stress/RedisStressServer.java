@@ -94,6 +94,7 @@ final class RedisStressServer implements StressServer {
                 "spring.data.redis.timeout=2s",
                 "syncguard.backend=redis",
                 "syncguard.fences=" + (replayed ? FenceSource.COUNTER : FenceSource.CLOCK),
+                StressClient.PERMITTED + "=" + !replayed,
                 batching(process));
     }
 

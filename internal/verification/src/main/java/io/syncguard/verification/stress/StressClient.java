@@ -30,6 +30,11 @@ final class StressClient implements Runnable {
     /** Most leases are short, so that some lapse in use. */
     static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, StressStore.LONGEST_TTL_MILLIS};
 
+    /** The property that tells whether some requests have permits. */
+    static final String PERMITTED = "stress.permits";
+
+    private static final int[] PERMITS = {1, 3, 7};
+
     /** Hot keys get new names now and then, so that the history of each key stays short. */
     private static final long HOT_KEY_NANOS = 30_000_000_000L;
 
@@ -42,6 +47,7 @@ final class StressClient implements Runnable {
     private final TransactionTemplate transactions;
     private final StressForeignLocks foreignLocks;
     private final HandleRecorder handles;
+    private final boolean permitted;
     private final Random random;
     private final long end;
 
@@ -52,6 +58,7 @@ final class StressClient implements Runnable {
             StressStore store,
             HistoryRecorder recorder,
             KnownLockIds known,
+            boolean permitted,
             Random random,
             long end) {
         this.template = template;
@@ -59,6 +66,7 @@ final class StressClient implements Runnable {
         this.transactions = transactions;
         this.foreignLocks = new StressForeignLocks(template.manager(), store, recorder, known, random);
         this.handles = new HandleRecorder(template.manager(), database, recorder);
+        this.permitted = permitted;
         this.random = random;
         this.end = end;
     }
@@ -130,7 +138,7 @@ final class StressClient implements Runnable {
                 .ttl(Duration.ofMillis(TTLS_MILLIS[2 + random.nextInt(TTLS_MILLIS.length - 2)]))
                 .waitTime(someMillis(chance(80) ? 2500 : 20))
                 .onLost(random.nextBoolean() ? OnLost.INTERRUPT : OnLost.NOTIFY);
-        request = chance(10) ? request.shared() : request;
+        request = chance(20) ? sharing(request) : request;
         template.executeWithoutResult(chance(10) ? request.noHeartbeat() : request, this::use);
     }
 
@@ -138,8 +146,13 @@ final class StressClient implements Runnable {
         LockRequest request = LockRequest.of(randomKey(random))
                 .ttl(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]))
                 .onLost(random.nextBoolean() ? OnLost.INTERRUPT : OnLost.NOTIFY);
-        request = chance(45) ? request.shared() : request;
+        request = chance(45) ? sharing(request) : request;
         return chance(25) ? request.noHeartbeat() : request;
+    }
+
+    /** With permits or without; on one key, their number differs. */
+    private LockRequest sharing(LockRequest request) {
+        return !permitted || chance(50) ? request.shared() : request.permits(PERMITS[random.nextInt(PERMITS.length)]);
     }
 
     private void tryToUse() {

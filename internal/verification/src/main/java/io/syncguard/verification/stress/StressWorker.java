@@ -115,6 +115,7 @@ final class StressWorker {
                     store,
                     recorder,
                     known,
+                    application.getEnvironment().getProperty(StressClient.PERMITTED, Boolean.class, true),
                     new Random(random.nextLong()),
                     end);
             Thread thread = new Thread(client, "client-" + i);

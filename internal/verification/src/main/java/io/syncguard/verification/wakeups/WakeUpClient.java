@@ -21,6 +21,8 @@ final class WakeUpClient implements Runnable {
     /** Of a lease that is about to be shortened. */
     private static final long HELD_NANOS = 10_000_000;
 
+    private static final int MOST_PERMITS = 5;
+
     private final LockManager locks;
     private final WakeUpMeter meter;
     private final Interrupter interrupter;
@@ -83,9 +85,17 @@ final class WakeUpClient implements Runnable {
 
     private LockRequest request() {
         LockRequest request = LockRequest.of(key);
-        // Writers with a heartbeat accept a hand-over.
+        // Writers and requests with permits accept a hand-over if they have a heartbeat.
         request = random.nextInt(3) == 0 ? request.noHeartbeat() : request;
-        return random.nextInt(3) == 0 ? request.shared() : request;
+        return sharing(request);
+    }
+
+    private LockRequest sharing(LockRequest request) {
+        return switch (random.nextInt(6)) {
+            case 0, 1 -> request.shared();
+            case 2, 3 -> request.permits(1 + random.nextInt(MOST_PERMITS));
+            default -> request;
+        };
     }
 
     private void use(LockRequest request) {
@@ -121,7 +131,7 @@ final class WakeUpClient implements Runnable {
 
     /** Ends the lease early without a release, by an extension or by {@code holdAtLeast}. */
     private void shorten() {
-        LockRequest request = random.nextBoolean() ? LockRequest.of(key).shared() : LockRequest.of(key);
+        LockRequest request = sharing(LockRequest.of(key));
         try {
             if (random.nextBoolean()) {
                 shorten(hold(request.noHeartbeat()));

@@ -34,6 +34,7 @@ class ProtocolModelTests {
             "TTL=1 ALL_TRY COMMITS",
             "TTL=1 ALL_TRY CLOCK_FENCES",
             "TTL=1 ALL_TRY SHARED",
+            "TTL=1 ALL_TRY PERMITS",
             "TTL=1 ALL_TRY KEYS=2",
             "TTL=1 ALL_WAIT WITHOUT_FAULTS TOGETHER",
             "LIVENESS WAITER_TTL=2 WITHOUT_FAULTS");
@@ -89,6 +90,7 @@ class ProtocolModelTests {
                 "TTL=1 COMMITS APART",
                 "TTL=1 CLOCK_FENCES APART",
                 "TTL=1 SHARED APART",
+                "TTL=1 ALL_WAIT WITHOUT_FAULTS APART PERMITS",
                 "LIVENESS WAITER_TTL=2 ALL_WAIT",
                 "N=3 KEYS=2 TTL=1 ALL_TRY WITHOUT_FAULTS"
             })

@@ -21,6 +21,8 @@ record Removal(String rule, String property, List<String> configuration) {
             of("LAPSED_IS_FILTERED", "one_lease", "TTL=1", "ALL_TRY"),
             of("FORGET_BESIDE_LEASES", "one_lease", "TTL=1", "ALL_TRY", "CLOCK_FENCES"),
             of("BATCH_OF_ONE_LOOK", "one_lease", "TTL=1", "ALL_WAIT", "TOGETHER"),
+            of("LAPSED_IS_NOT_COUNTED", "within_permits", "TTL=1", "ALL_TRY", "PERMITS"),
+            of("BATCH_FORGETS_GRANT", "within_permits", "TTL=1", "ALL_WAIT", "WITHOUT_FAULTS", "TOGETHER", "PERMITS"),
             of("RELEASE_WITHOUT_LOCK_ID", "no_foreign_release", "TTL=1", "ALL_TRY"),
             of("NO_PIN", "no_stale_commit", "TTL=1", "ALL_TRY", "COMMITS"),
             of("PIN_NOT_KEY_STRENGTH", "no_stale_commit", "TTL=1", "ALL_TRY", "COMMITS"),
@@ -37,6 +39,7 @@ record Removal(String rule, String property, List<String> configuration) {
             of("LEAVE_DELETES_ENTRY_ONLY", "no_leak", "TTL=1", "ALL_WAIT"),
             of("NO_OWN_GRANT_LOOKUP", "lease_or_entry", "TTL=1", "ALL_WAIT"),
             of("NEWCOMER_PASSES_QUEUE", "in_order", "TTL=1", "APART"),
+            of("LARGER_NUMBER_PASSES", "in_order", "TTL=1", "ALL_WAIT", "WITHOUT_FAULTS", "APART", "PERMITS=2"),
             of("QUEUE_WITHOUT_ROW_LOCK", "not_forgotten", "TTL=1", "ALL_WAIT"),
             of("LEAVE_WITHOUT_WAKE_UP", "not_forgotten", "TTL=1", "ALL_WAIT"),
             of("RELEASE_WITHOUT_WAKE_UP", "not_forgotten", "TTL=1", "ALL_WAIT", "SHARED"),
@@ -44,6 +47,15 @@ record Removal(String rule, String property, List<String> configuration) {
             of("LOST_REPLY_UNNOTICED", "not_forgotten", "TTL=1", "ALL_WAIT", "TOGETHER"),
             of("LOST_REPLY_LOOKED_ONCE", "not_forgotten", "TTL=1", "ALL_WAIT", "TOGETHER"),
             of("ALONG_AFTER_RELEASE", "not_forgotten", "TTL=1", "ALL_WAIT", "TOGETHER"),
+            of(
+                    "GRANT_WAKES_NOBODY",
+                    "not_forgotten",
+                    "N=3",
+                    "TTL=1",
+                    "ALL_WAIT",
+                    "WITHOUT_FAULTS",
+                    "APART",
+                    "PERMITS=2"),
             of("NO_SAFETY_POLL", "served", "LIVENESS", "WAITER_TTL=2", "ALL_WAIT", "WITHOUT_FAULTS"));
 
     private static Removal of(String rule, String property, String... configuration) {

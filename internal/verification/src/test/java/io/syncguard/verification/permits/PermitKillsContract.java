@@ -10,6 +10,7 @@ import io.syncguard.verification.permits.PermitProcess.Work;
 import io.syncguard.verification.queue.QueueServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
@@ -40,6 +41,11 @@ abstract class PermitKillsContract {
     /** Three processes have more callers than there are permits. */
     private static final Work WORK = new Work(KEY, PERMITS, PERMITS, 0, 20, 60);
 
+    private static final int KILLS_OF_A_REPORT = 50;
+
+    /** For the start of a process, and for its first work. */
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
     private static final long MOST_WORK_NANOS = 400_000_000L;
 
     private final Random random =
@@ -64,36 +70,43 @@ abstract class PermitKillsContract {
         for (int i = 0; i < PROCESSES; i++) {
             processes.add(start(i));
         }
-        processes.forEach(process -> process.ask(WORK.command()));
+        processes.forEach(process -> process.ask(WORK.command(), PATIENCE.toSeconds()));
         List<Long> took = new ArrayList<>();
         for (int i = 0; i < KILLS; i++) {
             LockSupport.parkNanos(random.nextLong(MOST_WORK_NANOS));
             took.add(killOne(random.nextInt(PROCESSES)));
+            if (took.size() % KILLS_OF_A_REPORT == 0) {
+                report(took);
+            }
         }
         processes.forEach(process -> process.ask(PermitProcess.END));
         List<String> failures = processes.stream()
                 .map(process -> process.ask(PermitProcess.FAILURES))
                 .toList();
 
-        List<Long> sorted = took.stream().sorted().toList();
-        System.out.println(getClass().getSimpleName() + ": " + KILLS + " kills, " + counter.entered()
-                + " times at work, at most " + counter.most(KEY) + " at one time; all " + PERMITS
-                + " permits in use again after " + sorted.get(0) + " ms at least, "
-                + sorted.get(sorted.size() / 2) + " ms in the middle, " + sorted.get(sorted.size() - 1)
-                + " ms at most; promised are " + PROMISED.toMillis() + " ms");
+        report(took);
         assertThat(counter.violations()).isEmpty();
         assertThat(counter.most(KEY)).isEqualTo(PERMITS);
         assertThat(failures).containsOnly("[]");
-        assertThat(Duration.ofMillis(sorted.get(sorted.size() - 1))).isLessThan(PROMISED.plus(TOLERANCE));
+        assertThat(Duration.ofMillis(Collections.max(took))).isLessThan(PROMISED.plus(TOLERANCE));
         try (LockEngine locks = PermitProcess.locks(server.url(), "auto")) {
             locks.acquire(LockRequest.of(KEY).waitTime(PROMISED.plus(TOLERANCE)))
                     .release();
         }
     }
 
+    private void report(List<Long> took) {
+        List<Long> sorted = took.stream().sorted().toList();
+        System.out.println(getClass().getSimpleName() + ": " + took.size() + " kills, " + counter.entered()
+                + " times at work, at most " + counter.most(KEY) + " at one time; all " + PERMITS
+                + " permits in use again after " + sorted.get(0) + " ms at least, " + sorted.get(sorted.size() / 2)
+                + " ms in the middle, " + sorted.get(sorted.size() - 1) + " ms at most; promised are "
+                + PROMISED.toMillis() + " ms");
+    }
+
     /** Answers after how many milliseconds all permits are in use by the others. */
     private long killOne(int victim) throws Exception {
-        counter.awaitAtWork(KEY, PERMITS - WORK.callers(), Duration.ofMinutes(1));
+        counter.awaitAtWork(KEY, PERMITS - WORK.callers(), PATIENCE);
         processes.get(victim).kill();
         List<ChildJvm> others = new ArrayList<>(processes);
         others.remove(victim);
@@ -103,7 +116,7 @@ abstract class PermitKillsContract {
         processes.set(victim, start(victim));
         long back = counter.awaitAtWork(KEY, PERMITS, PROMISED.plus(TOLERANCE));
         others.forEach(process -> process.ask(PermitProcess.GO_ON));
-        processes.get(victim).ask(WORK.command());
+        processes.get(victim).ask(WORK.command(), PATIENCE.toSeconds());
         return (back - from) / 1_000_000;
     }
 

@@ -25,7 +25,7 @@ class PostgresReplayTests extends ReplayContract {
 
     @Override
     StressServer start(Surroundings surroundings) {
-        StressServer server = new PostgresStressServer(surroundings);
+        StressServer server = PostgresStressServer.forReplay(surroundings);
         log = new PostgresRowLog(new JdbcTemplate(surroundings.dataSource()));
         return server;
     }
