@@ -36,6 +36,7 @@ class RedisCounterFenceRotationTests extends FenceRotationContract {}
 class RedisCounterDirectHandOverTests extends DirectHandOverContract {}
 
 @ExtendWith(RedisCounterStore.class)
+@Tag("verification")
 class RedisCounterPermitTests extends PermitContract {}
 
 @ExtendWith(RedisBatchedCounterStore.class)
