@@ -112,6 +112,20 @@ class PostgresPermitRaceTests {
         assertThat(race.readers()).containsExactly(THEIRS, MINE);
     }
 
+    /** No wake-up reports the end of the transaction. */
+    @Test
+    void a_waiter_looks_again_soon_while_a_lapsed_lease_is_pinned_beside_a_live_one() throws Exception {
+        hold(1);
+        race.pinReaders();
+        race.moveClock(PAST_THE_TTL);
+        race.backend.acquire(permit(THEIRS, 2));
+
+        AcquireRequest waiter = permit(MINE, 2);
+        for (AcquireRequest attempt : List.of(waiter, waiter.fromQueue())) {
+            assertThat(race.queue(attempt, 1).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
+        }
+    }
+
     @Test
     void a_lapsed_lease_is_deleted_only_where_its_place_is_needed() {
         hold(1);
