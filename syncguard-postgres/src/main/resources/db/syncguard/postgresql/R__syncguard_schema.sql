@@ -734,10 +734,12 @@ BEGIN
         SET expires_at_ms = "Blocked".now_ms + p_waiter_ttl_ms, waiter = p_waiter, secret = p_secret
         WHERE w.lock_id = p_lock_id;
     END IF;
-    v_answer.time_left_ms := coalesce(
-        ${syncguard_locks}_next_look(
-            p_key, p_permits, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
-        v_answer.time_left_ms);
+    IF v_answer.held_lapsed IS NULL THEN
+        v_answer.time_left_ms := coalesce(
+            ${syncguard_locks}_next_look(
+                p_key, p_permits, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
+            v_answer.time_left_ms);
+    END IF;
     RETURN v_answer;
 END
 $function$;
