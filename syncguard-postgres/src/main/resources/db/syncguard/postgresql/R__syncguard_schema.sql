@@ -1365,6 +1365,7 @@ DECLARE
     v_ends  BIGINT;
     v_run   BIGINT[] := '{}';
     v_wakes BOOLEAN;
+    v_count BIGINT;
     "Next"  RECORD;
 BEGIN
     SELECT count(*), min(s.expires_at_ms) INTO v_held, v_ends FROM ${syncguard_locks}_shared s WHERE s.key = p_key;
@@ -1409,7 +1410,9 @@ BEGIN
            pg_catalog.concat_ws(' ', e.waiter, e.secret, l.fence, l.acquired_at_ms, l.expires_at_ms),
            ARRAY[e.waiter, l.fence, l.acquired_at_ms, l.expires_at_ms]
     FROM "Entry" e JOIN "Lease" l ON l.lock_id = e.lock_id ORDER BY l.fence;
-    IF v_wakes OR NOT FOUND THEN
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    -- An entry that lapses meanwhile leaves its place to the waiter behind the run.
+    IF v_wakes OR v_count < greatest(pg_catalog.cardinality(v_run), 1) THEN
         PERFORM ${syncguard_locks}_wake_next(p_key);
     END IF;
 END

@@ -257,6 +257,23 @@ class PostgresPermitRaceTests {
     }
 
     @Test
+    void one_whose_entry_lapses_in_the_middle_of_a_hand_over_leaves_its_place_to_the_next() throws Exception {
+        race.grant(MINE);
+        queueForHandOver(2, 2, 2);
+        race.moveClock(Duration.ofSeconds(3));
+        race.renewWaiters(SECOND, THIRD);
+        race.stopBefore("DELETE", "syncguard_locks_waiters");
+        Future<ReleaseResult> release = race.startRelease(MINE);
+        race.moveClock(Duration.ofSeconds(3));
+
+        race.greenLight();
+
+        assertThat(release.get().outcome()).isEqualTo(Outcome.RELEASED);
+        assertThat(race.readers()).containsExactly(SECOND);
+        assertThat(race.woken()).containsExactly(2L, 3L);
+    }
+
+    @Test
     void a_lapsed_lease_whose_extension_is_under_way_counts_in_a_hand_over() throws Exception {
         hold(2);
         race.stopExtensionBeforeItWrites("syncguard_locks_shared");
