@@ -201,7 +201,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             throw new InvalidEndpointRequestException(
                     "Keys are hidden (management.endpoint.syncguard.show-values="
                             + showValues.name().toLowerCase(Locale.ROOT).replace('_', '-')
-                            + "): use the hash that GET /actuator/syncguard shows",
+                            + "), and no lock has this hash now: GET /actuator/syncguard shows the hashes. To look at a"
+                            + " lock by its key, set show-values to when-authorized or always",
                     "Keys are hidden");
         }
         return key;

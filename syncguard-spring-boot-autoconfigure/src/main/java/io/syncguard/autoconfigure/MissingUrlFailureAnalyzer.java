@@ -1,6 +1,10 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.spi.LockBackend;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.annotation.Order;
@@ -23,10 +27,19 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
               spring.autoconfigure.exclude=%s.DataSourceAutoConfiguration.
             - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""";
 
-    private final Environment environment;
+    private static final String ACTION_FOR_THE_APPLICATION = """
+            Do one of these:
+            - Set spring.datasource.url, or activate the profile that sets it. In a test with locks in memory, the
+              server does not have to run unless the test uses the database.
+            - Do without a DataSource: set
+              spring.autoconfigure.exclude=%s.DataSourceAutoConfiguration.""";
 
-    MissingUrlFailureAnalyzer(Environment environment) {
+    private final Environment environment;
+    private final ListableBeanFactory beans;
+
+    MissingUrlFailureAnalyzer(Environment environment, BeanFactory beans) {
         this.environment = environment;
+        this.beans = (ListableBeanFactory) beans;
     }
 
     @Override
@@ -44,12 +57,22 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
     }
 
     private FailureAnalysis analysis(Throwable cause) {
+        boolean locksNeedIt = isNeededByLocks();
         String profiles = String.join(", ", environment.getActiveProfiles());
         return new FailureAnalysis(
                 "The application has no database: spring.datasource.url is not set (active profiles: "
                         + (profiles.isEmpty() ? "none" : profiles)
-                        + "). SyncGuard stores its locks in PostgreSQL or in Redis.",
-                ACTION.formatted(cause.getClass().getPackageName()),
+                        + (locksNeedIt
+                                ? "). SyncGuard stores its locks in PostgreSQL or in Redis."
+                                : "). Its locks need none, but its own DataSource does."),
+                (locksNeedIt ? ACTION : ACTION_FOR_THE_APPLICATION)
+                        .formatted(cause.getClass().getPackageName()),
                 cause);
+    }
+
+    /** Not with locks in Redis, or in the memory of a test. Looks at definitions alone, because no bean can be made. */
+    private boolean isNeededByLocks() {
+        return beans.getBeanNamesForType(LockBackend.class, true, false).length == 0
+                || beans.getBeanNamesForType(PostgresLockBackend.class, true, false).length > 0;
     }
 }

@@ -213,10 +213,12 @@ class SyncGuardEndpointTests {
 
         assertRefused(() -> endpoint.locks("order:a", null, null, null, null), "'prefix'");
         assertRefused(() -> endpoint.locks(null, null, "order:a", null, null), "'after'");
-        assertRefused(() -> endpoint.locks(null, "order:ann@example.com", null, null, null), "use the hash that");
-        assertRefused(() -> endpoint.locks(null, "free", null, null, null), "use the hash that");
-        assertRefused(() -> endpoint.lock("order:ann@example.com", null), "use the hash that");
-        assertRefused(() -> endpoint.lock(Hashes.abbreviated("order:ann@example.com"), null), "use the hash that");
+        assertRefused(
+                () -> endpoint.locks(null, "order:ann@example.com", null, null, null), "no lock has this hash now");
+        assertRefused(() -> endpoint.locks(null, "free", null, null, null), "no lock has this hash now");
+        assertRefused(() -> endpoint.lock("order:ann@example.com", null), "no lock has this hash now");
+        assertRefused(
+                () -> endpoint.lock(Hashes.abbreviated("order:ann@example.com"), null), "no lock has this hash now");
         assertThat(web.locks(ANN, "order:a", null, null, null, null).getStatus())
                 .isEqualTo(400);
         assertThat(web.locks(ANN, null, null, "order:a", null, null).getStatus())
@@ -305,7 +307,7 @@ class SyncGuardEndpointTests {
                         .forceRelease(hash, "secondLockManager", null)
                         .released())
                 .isEqualTo(1);
-        assertRefused(() -> endpoint(Show.NEVER, secret).lock(hash, null), "use the hash that");
+        assertRefused(() -> endpoint(Show.NEVER, secret).lock(hash, null), "no lock has this hash now");
     }
 
     @Test

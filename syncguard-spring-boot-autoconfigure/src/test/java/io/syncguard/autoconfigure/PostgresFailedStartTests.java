@@ -7,9 +7,11 @@ import static org.mockito.Mockito.when;
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PgBouncer;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
@@ -49,6 +51,12 @@ class PostgresFailedStartTests {
     @Test
     void without_an_url() {
         start.reads("no-url");
+    }
+
+    /** As with locks in memory: only the application itself has no database. */
+    @Test
+    void without_an_url_that_the_locks_need() {
+        start.with(LocksInMemory.class).reads("no-url-for-the-application");
     }
 
     @Test
@@ -399,6 +407,15 @@ class PostgresFailedStartTests {
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LocksInMemory {
+
+        @Bean
+        LockBackend lockBackend() {
+            return new InMemoryLockBackend();
         }
     }
 

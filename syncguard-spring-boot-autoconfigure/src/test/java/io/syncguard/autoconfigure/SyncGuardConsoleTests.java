@@ -272,8 +272,8 @@ class SyncGuardConsoleTests {
     }
 
     private void assertRefusals(String url) throws Exception {
-        String hidden = "Keys are hidden (management.endpoint.syncguard.show-values=never): use the hash that GET"
-                + " /actuator/syncguard shows";
+        String hidden = "Keys are hidden (management.endpoint.syncguard.show-values=never), and no lock has this hash"
+                + " now: GET /actuator/syncguard shows the hashes";
         for (Map.Entry<String, String> each : Map.of(
                         "/order:42",
                         hidden,

@@ -81,7 +81,7 @@ class GuideSamples {
     @Scheduled(cron = "0 0 3 * * *")
     @ScheduledLock(name = "nightly-report", holdAtLeast = "1m")
     void nightlyReport() {
-        // runs on one instance, also when their clocks differ by up to a minute
+        // runs on one instance, also when their clocks differ by up to a minute, unless it crashes
     }
     // end
 

@@ -133,6 +133,32 @@ class TestingSampleTests {
         }
     }
 
+    /** The database of the application is not there, and the locks do not need it. */
+    @Nested
+    @SpringBootTest(
+            properties = {
+                "syncguard.locks.order.wait-time=100ms",
+                "spring.datasource.url=jdbc:postgresql://127.0.0.1:1/shop"
+            })
+    @AutoConfigureTestLocks
+    class RefusalTests {
+
+        @Autowired
+        OrderService orders;
+
+        @Autowired
+        LockTestControl locks;
+
+        @Test
+        // sample: test-held-too-long
+        void an_order_is_refused_if_another_instance_holds_it_too_long() {
+            locks.holdElsewhere("order:42");
+
+            assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.submit("42"));
+        }
+        // end
+    }
+
     @Nested
     @SpringBootTest(properties = "syncguard.leader.elections.scheduler.ttl=30s")
     @AutoConfigureTestLocks
