@@ -3,11 +3,12 @@
 --
 -- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with an optional schema in front;
 -- ${syncguard_fence_source} is counter or clock. Flyway and Liquibase replace the placeholders of these names; for
--- psql, sed does:
+-- psql, sed does (to name a schema, write schema.\1 for \1):
 --   sed -E 's/[$][{](syncguard_(locks|fence_counters))}/\1/g; s/[$][{]syncguard_fence_source}/counter/g' FILE | psql
 -- An application with the property syncguard.postgres.schema-script writes it with the names of its tables.
 --
--- A user that only locks needs these rights, and EXECUTE on the functions, which every user has by default:
+-- A user that only locks needs USAGE on the schema, EXECUTE on the functions, which every user has unless it was revoked
+-- from PUBLIC, as docs/security.md does, and these rights:
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}, ${syncguard_locks}_shared TO ...
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}_waiters TO ...
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_fence_counters} TO ... (DELETE only for fences by the clock)

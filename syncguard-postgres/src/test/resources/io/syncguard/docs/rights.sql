@@ -2,6 +2,7 @@
 
 -- sample: rights-schema
 REVOKE ALL ON DATABASE shop FROM PUBLIC;
+GRANT CONNECT ON DATABASE shop TO migration;
 CREATE SCHEMA locking AUTHORIZATION migration;
 ALTER DEFAULT PRIVILEGES FOR ROLE migration REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 -- end
@@ -18,6 +19,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON locking.syncguard_locks_shared TO orders
 GRANT SELECT, INSERT, UPDATE, DELETE ON locking.syncguard_locks_waiters TO orders;
 GRANT SELECT, INSERT, UPDATE ON locking.syncguard_fence_counters TO orders;
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA locking TO orders;
+-- end
+
+-- sample: rights-later
+ALTER DEFAULT PRIVILEGES FOR ROLE migration IN SCHEMA locking GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO orders;
+ALTER DEFAULT PRIVILEGES FOR ROLE migration IN SCHEMA locking GRANT EXECUTE ON FUNCTIONS TO orders;
 -- end
 
 -- sample: rights-clock

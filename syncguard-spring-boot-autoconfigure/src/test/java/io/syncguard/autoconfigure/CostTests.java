@@ -201,8 +201,8 @@ class CostTests {
                 store.threadsOfLoad.values().stream().mapToLong(each -> each).sum();
         assertThat(atRest + 1 + ofLoad).isLessThanOrEqualTo(16);
         assertThat(readme())
-                .contains("| " + store.label + " | " + store.connectionsAtRest + ", " + store.connectionsAtMost + " | "
-                        + atRest + ", " + (atRest + 1 + ofLoad) + " |");
+                .contains("| " + store.label + " | " + store.connectionsAtRest + " | " + store.connectionsAtMost + " | "
+                        + atRest + " | " + (atRest + 1 + ofLoad) + " |");
     }
 
     @Test

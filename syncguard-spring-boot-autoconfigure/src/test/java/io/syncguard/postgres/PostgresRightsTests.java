@@ -30,11 +30,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -137,6 +139,36 @@ class PostgresRightsTests {
         });
     }
 
+    /** Each sample of {@code docs/security.md} until the rights are complete, in the order of the page. */
+    @Test
+    void the_steps_of_the_page_are_enough_for_two_roles_as_they_are_printed() throws Exception {
+        TwoRoles roles = new TwoRoles();
+        List<String> steps = TwoRoles.steps();
+        assertThat(steps.get(0)).contains("CREATE SCHEMA").doesNotContain(" TO orders");
+        assertThat(steps.get(1)).contains(" TO orders");
+        roles.administrator(steps.get(0));
+        roles.migrate();
+        roles.administrator(steps.get(1));
+        assertThat(roles.failures()).isEmpty();
+
+        assertThat(roles.rightsOnLaterObjects()).isFalse();
+        roles.administrator(steps.get(2));
+        assertThat(roles.rightsOnLaterObjects()).isTrue();
+    }
+
+    @Test
+    void with_the_rights_on_later_objects_no_migration_needs_a_grant() throws Exception {
+        TwoRoles roles = new TwoRoles();
+        List<String> steps = TwoRoles.steps();
+        roles.administrator(steps.get(0));
+        roles.administrator(steps.get(2));
+        roles.administrator(steps.get(1).lines().limit(2).collect(Collectors.joining("\n")));
+
+        roles.migrate();
+
+        assertThat(roles.failures()).isEmpty();
+    }
+
     /** A function in the same schema could be called in place of one of the library, with the rights of the caller. */
     @Test
     void a_neighbour_without_rights_reads_nothing_and_puts_nothing_in_front_of_the_functions() {
@@ -198,7 +230,11 @@ class PostgresRightsTests {
     }
 
     private List<String> failuresAmong(Collection<String> names) throws SQLException {
-        Map<String, PostgresOperations.Operation> all = operations.of(backend(role.dataSource()));
+        return failuresAmong(names, operations.of(backend(role.dataSource())));
+    }
+
+    private static List<String> failuresAmong(Collection<String> names, Map<String, PostgresOperations.Operation> all)
+            throws SQLException {
         List<String> failed = new ArrayList<>();
         for (String name : names) {
             try {
@@ -214,6 +250,10 @@ class PostgresRightsTests {
     }
 
     private PostgresLockBackend backend(DataSource connections) {
+        return backend(connections, PostgresTables.DEFAULT);
+    }
+
+    private PostgresLockBackend backend(DataSource connections, PostgresTables tables) {
         HikariDataSource pool = new HikariDataSource();
         pool.setDataSource(connections);
         pool.setMaximumPoolSize(2);
@@ -225,7 +265,7 @@ class PostgresRightsTests {
                 pool,
                 connections,
                 new PostgresSettings(
-                        PostgresTables.DEFAULT,
+                        tables,
                         Duration.ofSeconds(5),
                         Duration.ofMinutes(1),
                         Duration.ZERO,
@@ -235,5 +275,77 @@ class PostgresRightsTests {
                 () -> {});
         backends.add(backend);
         return backend;
+    }
+
+    /** A role that migrates and one that locks, in a database of their own. */
+    private final class TwoRoles {
+
+        private static final PostgresTables TABLES =
+                new PostgresTables("locking.syncguard_locks", "locking.syncguard_fence_counters");
+
+        private static final Pattern STEP = Pattern.compile("(?s)<!-- sample: rights-\\w+ -->\\R```sql\\R(.*?)```");
+
+        private final String shop = PostgresServer.newDatabaseUrl();
+        private final DataSource administrator = PostgresServer.dataSource(shop);
+        private final String database =
+                new JdbcTemplate(administrator).queryForObject("SELECT current_database()", String.class);
+
+        TwoRoles() {
+            administrator("CREATE ROLE migration LOGIN PASSWORD 'secret'; CREATE ROLE orders LOGIN PASSWORD 'secret'");
+        }
+
+        /** The samples of the page in its order, up to the rights on later objects. */
+        static List<String> steps() throws IOException {
+            return STEP.matcher(Files.readString(Path.of("../docs/security.md")))
+                    .results()
+                    .map(step -> step.group(1))
+                    .limit(3)
+                    .toList();
+        }
+
+        void administrator(String statements) {
+            new JdbcTemplate(administrator).execute(here(statements));
+        }
+
+        void migrate() {
+            new JdbcTemplate(as("migration")).execute(new PostgresScript(TABLES, FenceSource.COUNTER).text());
+        }
+
+        List<String> failures() throws SQLException {
+            DataSource orders = as("orders");
+            Map<String, PostgresOperations.Operation> all = new PostgresOperations(
+                            administrator, orders, TABLES, backend(administrator, TABLES), FenceSource.COUNTER)
+                    .of(backend(orders, TABLES));
+            return failuresAmong(all.keySet(), all);
+        }
+
+        /** Whether the role that locks may use what a later migration creates. */
+        boolean rightsOnLaterObjects() {
+            JdbcTemplate migration = new JdbcTemplate(as("migration"));
+            migration.execute("CREATE TABLE locking.later (id BIGINT); CREATE FUNCTION locking.later() RETURNS BIGINT"
+                    + " LANGUAGE sql AS 'SELECT 1'");
+            try {
+                return Boolean.TRUE.equals(migration.queryForObject(
+                        here("SELECT has_table_privilege('orders', 'locking.later', 'SELECT')"
+                                + " AND has_function_privilege('orders', 'locking.later()', 'EXECUTE')"),
+                        Boolean.class));
+            } finally {
+                migration.execute("DROP TABLE locking.later; DROP FUNCTION locking.later()");
+            }
+        }
+
+        private DataSource as(String role) {
+            PGSimpleDataSource dataSource = new PGSimpleDataSource();
+            dataSource.setURL(shop);
+            dataSource.setUser(here(role));
+            dataSource.setPassword("secret");
+            return dataSource;
+        }
+
+        private String here(String statements) {
+            return statements
+                    .replaceAll("\\bshop\\b", database)
+                    .replaceAll("\\b(migration|orders)\\b", "$1_in_" + database);
+        }
     }
 }
