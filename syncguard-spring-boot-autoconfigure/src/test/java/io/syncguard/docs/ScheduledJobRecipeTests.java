@@ -221,6 +221,7 @@ class ScheduledJobRecipeTests {
         @Scheduled(cron = "${report.cron:0 0 3 * * *}", zone = "UTC")
         @ScheduledLock(
                 name = "daily-report",
+                ttl = "2m", // after a crash: longer than the clocks differ
                 holdAtLeast = "1m", // longer than the clocks differ, shorter than the interval
                 holdAtMost = "2h") // against a run that hangs
         public void run() {
