@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * The time from the end of a body in one process to the beginning of the next in another, waiting one, beside bare
- * notifications.
+ * The time from the end of a body in one process to the beginning of the next body in another process, which waits.
+ * Compared with bare notifications.
  */
 final class HandOverTime implements Measurement {
 
