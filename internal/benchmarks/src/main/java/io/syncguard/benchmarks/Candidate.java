@@ -37,7 +37,7 @@ final class Candidate {
     }
 
     /** Waits for the next election of this process, and returns its time. Returns each election once. */
-    long elected() throws InterruptedException {
+    long awaitElection() throws InterruptedException {
         Long time = elected.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (time == null) {
             throw new IllegalStateException("Not elected within " + PATIENCE_SECONDS + " s");

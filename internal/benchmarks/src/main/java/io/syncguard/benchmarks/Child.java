@@ -78,7 +78,7 @@ final class Child {
                 candidate = new Candidate(Bench.application(words[1]), words[2], settings);
                 yield "campaigning";
             }
-            case "elected" -> String.valueOf(candidate().elected());
+            case "elected" -> String.valueOf(candidate().awaitElection());
             case "resign" -> String.valueOf(candidate().resign());
             case "echo" -> {
                 BareNotifications.echo(words[1]);

@@ -29,7 +29,7 @@ final class FailOver implements Measurement {
     private record Found(double resigned, double killed) {
 
         /** Whether the leader had already lost its lease, as may happen with short leases on a busy machine. */
-        boolean isOfAnotherElection() {
+        boolean hasLostLeaseEarly() {
             return resigned < 0 || killed < 0;
         }
     }
@@ -58,7 +58,7 @@ final class FailOver implements Measurement {
 
     private static Found failOver(String url, LeaderSettings settings) throws IOException, InterruptedException {
         Found found = failOverOnce(url, settings);
-        for (int tries = 1; found.isOfAnotherElection() && tries < MOST_TRIES; tries++) {
+        for (int tries = 1; found.hasLostLeaseEarly() && tries < MOST_TRIES; tries++) {
             found = failOverOnce(url, settings);
         }
         return found;

@@ -22,7 +22,7 @@ final class HandOverTime implements Measurement {
         for (Bare bare : processes.bare()) {
             measurements.put(
                     bare.label() + ", there and back",
-                    () -> processes.callNowAndThen(bare, arena.rounds().duration()));
+                    () -> processes.callWithPauses(bare, arena.rounds().duration()));
         }
         Map<String, List<List<Double>>> times = arena.rounds().interleave(measurements);
         report(arena.report(), "release to the next start in another process, ms", times);

@@ -74,7 +74,8 @@ final class HotKey implements Measurement {
 
     /** A hand-over takes at least one notification. A call and its echo are two. */
     private static Found notifications(TwoProcesses processes, Bare bare, Rounds rounds) {
-        double perSecond = 2 * processes.callInARow(bare, rounds.duration()).size() / seconds(rounds);
+        double perSecond =
+                2 * processes.callWithoutPauses(bare, rounds.duration()).size() / seconds(rounds);
         return new Found(perSecond, perSecond, perSecond);
     }
 

@@ -58,12 +58,12 @@ final class TwoProcesses implements AutoCloseable {
     }
 
     /** The times of a notification and its echo in milliseconds, without pauses. */
-    List<Double> callInARow(Bare bare, Duration duration) {
+    List<Double> callWithoutPauses(Bare bare, Duration duration) {
         return call(bare, duration, 0);
     }
 
     /** The same with pauses like those of {@link #handOver}. */
-    List<Double> callNowAndThen(Bare bare, Duration duration) {
+    List<Double> callWithPauses(Bare bare, Duration duration) {
         return call(bare, duration, LONGEST_PAUSE_MILLIS);
     }
 
