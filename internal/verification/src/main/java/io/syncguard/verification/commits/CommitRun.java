@@ -97,7 +97,7 @@ public final class CommitRun {
                 committed.size() - found(committed) + found(refused));
     }
 
-    /** The number of effects committed after one of the same key with a larger fence. */
+    /** The number of effects whose fence is not larger than that of the key's previous effect. */
     long outOfOrder() {
         return jdbc.queryForObject(OUT_OF_ORDER, Long.class);
     }

@@ -66,7 +66,7 @@ final class LockCalls {
     }
 
     /** Keys that are locked and should not be. */
-    Set<String> left() {
+    Set<String> stillLocked() {
         Set<String> found = new TreeSet<>();
         LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
         LockPage page = manager.admin().list(query);

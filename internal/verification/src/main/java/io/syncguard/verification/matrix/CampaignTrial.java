@@ -45,7 +45,7 @@ public final class CampaignTrial implements Trial {
         return new CampaignTrial(faults, rounds, WAIT_MILLIS);
     }
 
-    /** Returns a trial with longer waits than the entry of a dead waiter or a lost wake-up can cause. */
+    /** Returns a trial whose wait time is longer than any delay by a dead waiter's entry or a lost wake-up. */
     public CampaignTrial withLongWaits() {
         return new CampaignTrial(faults, rounds, LONG_WAIT_MILLIS);
     }

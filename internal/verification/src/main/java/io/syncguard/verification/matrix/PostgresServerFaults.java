@@ -95,9 +95,9 @@ final class PostgresServerFaults {
     }
 
     private void freeze(Random random) {
-        Runnable goOn = server.freeze();
+        Runnable resume = server.freeze();
         LinkFaults.pause(random, 100, 1800);
-        goOn.run();
+        resume.run();
     }
 
     private void recover(Random random) {

@@ -64,9 +64,9 @@ final class RedisServerFaults {
     }
 
     private void freeze(Random random) {
-        Runnable goOn = server.freeze();
+        Runnable resume = server.freeze();
         LinkFaults.pause(random, 100, 1800);
-        goOn.run();
+        resume.run();
     }
 
     /** Kills each connection with a chance of one third, and repeats until at least one was killed. */

@@ -73,7 +73,7 @@ final class InterruptStorm implements AutoCloseable {
     }
 
     /** Runs the storm. Returns the lock ids that are left in the store some time after all threads have ended. */
-    Collection<String> rage(Random random, int seconds) throws InterruptedException {
+    Collection<String> run(Random random, int seconds) throws InterruptedException {
         // Connects before the storm, because the first connection is slow.
         locks.acquire(LockRequest.of("first")).release();
         long from = System.nanoTime();

@@ -235,9 +235,9 @@ final class RedisFaults {
     /** Stops the server for longer than some leases and for less than a network timeout. */
     private void stop() {
         HistoryEvent stopped = recorder.begin(Kind.STOPPED, CLIENT, "", "");
-        Runnable goOn = server.freeze();
+        Runnable resume = server.freeze();
         pause(20, 700);
-        goOn.run();
+        resume.run();
         recorder.write(stopped.answered(System.nanoTime(), Outcome.OK));
     }
 
