@@ -18,7 +18,7 @@ final class AdvisoryLocks implements WaitingContender {
 
     private static final String TRY = "SELECT pg_try_advisory_lock(?)";
 
-    /** Waits at the server for as long as it takes. It returns nothing, which is true here. */
+    /** Waits at the server without a limit. The function returns an empty value that is not null, so this is true. */
     private static final String WAIT = "SELECT pg_advisory_lock(?) IS NOT NULL";
 
     private static final String UNLOCK = "SELECT pg_advisory_unlock(?)";
@@ -29,7 +29,7 @@ final class AdvisoryLocks implements WaitingContender {
         this.pool = pool;
     }
 
-    /** By a try: the statement that waits costs the same, and most users try. */
+    /** Uses the statement that does not wait: the waiting one costs the same, and most users do not wait. */
     @Override
     public void pair(String key) throws SQLException {
         if (!attempt(key, () -> {})) {

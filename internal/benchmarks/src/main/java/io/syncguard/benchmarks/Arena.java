@@ -35,7 +35,7 @@ final class Arena implements AutoCloseable {
         return server;
     }
 
-    /** The same server, for measurements on PostgreSQL alone. */
+    /** The server of the run, for measurements that only exist on PostgreSQL. */
     PostgresServer postgres() {
         if (server instanceof PostgresServer postgres) {
             return postgres;
@@ -61,7 +61,7 @@ final class Arena implements AutoCloseable {
         return urls.computeIfAbsent(peer, server::newDatabase);
     }
 
-    /** All contenders in this process. */
+    /** Opens all contenders in this process. */
     Contenders contenders() {
         if (contenders == null) {
             contenders = new Contenders(this);
@@ -69,7 +69,7 @@ final class Arena implements AutoCloseable {
         return contenders;
     }
 
-    /** Two processes beside this one, which start when they are first needed. */
+    /** Two other processes, which start at the first call. */
     TwoProcesses processes() throws IOException {
         if (processes == null) {
             processes = new TwoProcesses(this, Peer.waitingIn(store));

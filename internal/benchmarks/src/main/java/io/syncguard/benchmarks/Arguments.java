@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The arguments of {@link Compare}.
  *
- * @param names of the measurements; none for all
- * @param charts the directory for charts, if they are wanted
+ * @param names the names of the measurements; empty for all
+ * @param charts the directory for charts, if the caller wants them
  */
 record Arguments(
         Rounds rounds, List<String> names, @Nullable Path charts) {

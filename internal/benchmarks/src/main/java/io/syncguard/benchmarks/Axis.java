@@ -8,14 +8,14 @@ import java.util.stream.IntStream;
 /**
  * The scale of a chart's values, which are positive.
  *
- * @param ticks round values in ascending order, of which the first and the last are the ends of the axis
- * @param scale what is proportional to the distance
+ * @param ticks round values in ascending order. The first and the last are the ends of the axis
+ * @param scale maps a value to a figure that is proportional to the distance
  */
 record Axis(List<Double> ticks, DoubleUnaryOperator scale) {
 
     private static final int MOST_STEPS = 6;
 
-    /** From zero to a round value that is not below the maximum. */
+    /** An axis from zero to a round value that is not below the maximum. */
     static Axis linear(double max) {
         double step = roundUp(max / MOST_STEPS);
         int steps = (int) Math.ceil(max / step);
@@ -23,7 +23,7 @@ record Axis(List<Double> ticks, DoubleUnaryOperator scale) {
                 IntStream.rangeClosed(0, steps).mapToObj(each -> each * step).toList(), value -> value);
     }
 
-    /** From a power of ten below the minimum to one that is not below the maximum. */
+    /** An axis from a power of ten below the minimum to one that is not below the maximum. */
     static Axis logarithmic(double min, double max) {
         int first = (int) Math.ceil(Math.log10(min)) - 1;
         int last = (int) Math.ceil(Math.log10(max));
@@ -34,14 +34,14 @@ record Axis(List<Double> ticks, DoubleUnaryOperator scale) {
                 Math::log10);
     }
 
-    /** Where a value is between the beginning of the axis, 0, and its end, 1. */
+    /** The position of a value on the axis: 0 at the beginning, 1 at the end. */
     double position(double value) {
         double first = scale.applyAsDouble(ticks.get(0));
         double last = scale.applyAsDouble(ticks.get(ticks.size() - 1));
         return (scale.applyAsDouble(value) - first) / (last - first);
     }
 
-    /** The next 1, 2 or 5 of a power of ten. */
+    /** The next larger value that is 1, 2 or 5 times a power of ten. */
     private static double roundUp(double value) {
         double power = Math.pow(10, Math.floor(Math.log10(value)));
         return DoubleStream.of(1, 2, 5)

@@ -9,7 +9,7 @@ import java.util.Map;
  * Groups of horizontal bars, each with its name on the left and its value at the end, as SVG. The picture has its own
  * background, so it is readable on light and dark pages.
  *
- * @param unit what the values are, written below the axis
+ * @param unit the meaning of the values, written below the axis
  * @param groups the values of the bars by the name of the group and the name of the bar; the first bar of each group is
  *     emphasised
  */
@@ -17,7 +17,7 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
 
     private static final int WIDTH = 900;
 
-    /** Between them are the bars; the names are on the left and the value of the longest one on the right. */
+    /** The left end of the bars. The names stand left of it, the value of the longest bar right of the right end. */
     private static final int LEFT = 220;
 
     private static final int RIGHT = 820;
@@ -30,10 +30,10 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
 
     private static final int AXIS_HEIGHT = 64;
 
-    /** More than a round number has, fewer than a floating-point error needs. */
+    /** More digits than a round number has, fewer than a floating-point error needs. */
     private static final MathContext TICK_DIGITS = new MathContext(3);
 
-    /** The document. */
+    /** The SVG document. */
     String svg() {
         int bottom = TOP + groups.values().stream().mapToInt(BarChart::height).sum() + 8;
         StringBuilder svg = new StringBuilder();
@@ -47,7 +47,7 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
         return svg.append("</svg>\n").toString();
     }
 
-    /** A value with three digits at least where it has a fraction, and groups of three digits where it is long. */
+    /** Formats a value: at least three digits if it has a fraction, groups of three digits if it is long. */
     static String text(double value) {
         String format = value >= 100 ? "%,.0f" : value >= 10 ? "%.1f" : "%.2f";
         return String.format(Locale.ROOT, format, value).replace(',', '\u00a0');
@@ -115,7 +115,7 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
         svg.append("  <text x=\"%d\" y=\"%d\" %s>%s</text>\n".formatted(x, y, style, escape(text)));
     }
 
-    /** As short as it can be. */
+    /** Formats a tick with as few digits as possible. */
     private static String tickText(double tick) {
         return tick >= 100
                 ? text(tick)

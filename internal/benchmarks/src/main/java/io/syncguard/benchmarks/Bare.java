@@ -3,12 +3,12 @@ package io.syncguard.benchmarks;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.util.Locale;
 
-/** Ways to listen for notifications: the lower limit for a lock that waits for them. */
+/** Ways to listen for notifications. They are the lower limit for a lock that waits for notifications. */
 enum Bare {
-    /** With the driver's own socket. */
+    /** Listens with the driver's own socket. */
     DRIVER("bare NOTIFY", ""),
 
-    /** On the socket with which SyncGuard listens, without the driver's pause after each notification. */
+    /** Listens with the socket of SyncGuard, which avoids the driver's pause after each notification. */
     PROMPT("bare NOTIFY, prompt socket", "&socketFactory=" + PromptSocketFactory.class.getName());
 
     private final String label;
@@ -23,7 +23,7 @@ enum Bare {
         return label;
     }
 
-    /** A separate database of the partners for each way: a listener is woken by all channels of its database. */
+    /** The URL of a separate database for each way, because all channels of a database wake its listeners. */
     String url(PostgresServer server) {
         return server.newDatabase("bare_" + name().toLowerCase(Locale.ROOT)) + properties;
     }

@@ -11,8 +11,7 @@ import org.postgresql.PGNotification;
 
 /**
  * One of two partners that notify each other only by {@code NOTIFY}: one connection listens through the driver's
- * {@code getNotifications}, another notifies in autocommit. It is the least that two processes need to wait for each
- * other.
+ * {@code getNotifications}, another notifies in autocommit. Two processes that wait for each other need at least this.
  */
 final class BareNotifications {
 
@@ -30,12 +29,12 @@ final class BareNotifications {
         this.notify = DriverManager.getConnection(url).prepareStatement("NOTIFY " + notifyChannel);
     }
 
-    /** The partner who calls. */
+    /** Opens the partner that calls. */
     static BareNotifications caller(String url) throws SQLException {
         return new BareNotifications(url, "echo", "call");
     }
 
-    /** Starts the partner who answers each call. */
+    /** Starts the partner that answers each call. */
     static void echo(String url) throws SQLException {
         BareNotifications echo = new BareNotifications(url, "call", "echo");
         Thread thread = new Thread(echo::answer, "echo");
@@ -43,7 +42,7 @@ final class BareNotifications {
         thread.start();
     }
 
-    /** Calls, and returns the time until the echo arrived, in nanoseconds: two notifications. */
+    /** Calls, and returns the time until the echo arrived, in nanoseconds. It is the time of two notifications. */
     long call() throws SQLException {
         long began = System.nanoTime();
         notify.execute();
@@ -61,7 +60,7 @@ final class BareNotifications {
                 }
             }
         } catch (SQLException ex) {
-            // The server has ended: the measurement is over, or the caller will report it.
+            // The server has ended. Either the measurement is over, or the caller reports the failure.
         }
     }
 

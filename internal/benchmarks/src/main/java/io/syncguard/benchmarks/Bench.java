@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
 /** The common parts of the measurements: a durable server, an application on it, counting and printing. */
 final class Bench {
 
-    /** Before the names of auto-configurations that an application leaves out. */
+    /** The property of an application that excludes auto-configurations. */
     static final String EXCLUDE = "spring.autoconfigure.exclude=";
 
     static final String DATA_SOURCE = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
@@ -24,35 +24,35 @@ final class Bench {
 
     private Bench() {}
 
-    /** A PostgreSQL with durable settings. */
+    /** Starts a PostgreSQL with durable settings. */
     static EmbeddedPostgres startDurable() throws IOException {
         return PostgresBinaries.builder()
                 .setPGStartupWait(Duration.ofMinutes(1))
                 .setServerConfig("fsync", "on")
                 .setServerConfig("full_page_writes", "on")
                 .setServerConfig("synchronous_commit", "on")
-                // Loaded for measurements that count statements; it ignores the databases of the others.
+                // For the measurements that count statements. It is not active in the databases of the others.
                 .setServerConfig("shared_preload_libraries", "pg_stat_statements")
                 .setServerConfig("pg_stat_statements.track", "none")
                 .start();
     }
 
-    /** An application with the defaults of a user. */
+    /** Starts an application with the default settings, except for a longer network timeout. */
     static ConfigurableApplicationContext application(String url, LockListener... listeners) {
         return run(
                 List.of(listeners),
                 EXCLUDE + REDIS,
                 "spring.datasource.url=" + url,
-                // A slow, busy machine must not end the benchmark.
+                // A timeout on a slow or busy machine must not end the benchmark.
                 "syncguard.postgres.network-timeout=1m");
     }
 
-    /** The same with the default network timeout, which also limits the time in which a call waits for the pool. */
+    /** Starts one with the default network timeout, which also limits the wait for a connection of the pool. */
     static ConfigurableApplicationContext applicationWithDefaults(String url) {
         return run(List.of(), EXCLUDE + REDIS, "spring.datasource.url=" + url);
     }
 
-    /** The same as {@link #application} with its locks in Redis. */
+    /** The same as {@link #application}, but with its locks in Redis. */
     static ConfigurableApplicationContext redisApplication(String url, LockListener... listeners) {
         return run(
                 List.of(listeners),
@@ -70,12 +70,12 @@ final class Bench {
                 .run();
     }
 
-    /** How often per second this number of threads does it together, each of them once at least. */
+    /** The number of repetitions per second of all threads together. Each thread does the work at least once. */
     static double perSecond(int threads, Duration duration, Load.Work work) throws Exception {
         return Load.of(threads).run(duration, work).perSecond();
     }
 
-    /** Figures as a line of a table. One that is NaN could not be had on this system. */
+    /** Formats figures as a line of a table. NaN means that this system does not provide the figure. */
     static String line(String what, List<Double> figures) {
         if (figures.stream().anyMatch(figure -> figure.isNaN())) {
             return String.format(Locale.ROOT, "%-60s not available on this system", what);

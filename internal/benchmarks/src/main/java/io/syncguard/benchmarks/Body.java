@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * When a body ran under the lock.
+ * The time in which a body ran under the lock.
  *
  * @param thread the number of its thread in its process
  * @param began the time at its first instruction, as {@link System#nanoTime}
@@ -17,7 +17,7 @@ record Body(int thread, long began, long ended) {
         return thread + ":" + began + ":" + ended;
     }
 
-    /** Reads the texts that others wrote with blanks between them. */
+    /** Parses bodies as texts with blanks between them. */
     static List<Body> parse(String line) {
         return Stream.of(line.split(" "))
                 .map(text -> text.split(":"))

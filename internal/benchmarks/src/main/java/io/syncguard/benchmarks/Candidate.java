@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** This process in an election. It records the time of its election. */
+/** The membership of this process in an election. It records the time of each election of the process. */
 final class Candidate {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -36,8 +36,8 @@ final class Candidate {
         this.member = elections.join(election, settings);
     }
 
-    /** Waits for the next election of this process, and returns its time: each election once. */
-    long elected() throws InterruptedException {
+    /** Waits for the next election of this process, and returns its time. Returns each election once. */
+    long awaitElection() throws InterruptedException {
         Long time = elected.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (time == null) {
             throw new IllegalStateException("Not elected within " + PATIENCE_SECONDS + " s");
@@ -47,7 +47,7 @@ final class Candidate {
 
     /** Resigns as soon as another member waits, and returns the time of the resignation. */
     long resign() {
-        // Otherwise it may be elected again itself.
+        // Otherwise this process may be elected again.
         while (locks.admin().status(key).filter(status -> status.waiters() > 0).isEmpty()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }

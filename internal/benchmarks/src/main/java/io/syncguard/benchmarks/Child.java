@@ -36,7 +36,7 @@ final class Child {
 
     private Child() {}
 
-    /** Answers each line of its input, until that ends. */
+    /** Answers each line of the input until its end. */
     public static void main(String[] args) throws IOException {
         PrintStream answers = System.out;
         System.setOut(System.err);
@@ -78,7 +78,7 @@ final class Child {
                 candidate = new Candidate(Bench.application(words[1]), words[2], settings);
                 yield "campaigning";
             }
-            case "elected" -> String.valueOf(candidate().elected());
+            case "elected" -> String.valueOf(candidate().awaitElection());
             case "resign" -> String.valueOf(candidate().resign());
             case "echo" -> {
                 BareNotifications.echo(words[1]);
@@ -154,7 +154,7 @@ final class Child {
                     bodies.add(new Body(thread, began, System.nanoTime()));
                 }));
         List<Body> inTime = bodies.stream().filter(body -> body.began() < end).toList();
-        // On a very slow machine no body ended in time, and the answer must not be empty.
+        // The answer must not be empty: on a very slow machine no body may have ended in time.
         return (inTime.isEmpty() ? bodies : inTime).stream().map(Body::toString).collect(Collectors.joining(" "));
     }
 

@@ -7,7 +7,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Another process that receives commands as lines, and answers as lines: see {@link Child}. It ends with this one. */
+/** Another process that reads commands and writes answers as lines, see {@link Child}. It ends with this process. */
 final class ChildProcess implements AutoCloseable {
 
     private final Process process;
@@ -60,7 +60,7 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Kills it. */
+    /** Kills the process. */
     void kill() {
         process.destroyForcibly();
     }

@@ -9,15 +9,15 @@ import java.util.Map;
  * Compares SyncGuard with other locks on the same server, in interleaved rounds: see docs/benchmarks.md. It starts the
  * servers; PostgreSQL has durable settings.
  *
- * <p>Arguments: rounds (5), seconds per measurement (4, at most 20: some leases are not extended), names of
- * measurements (all). Or {@code --short} and names, which shows that everything works, not how fast. In addition
+ * <p>Arguments: rounds (5), seconds per measurement (4, at most 20, because some leases are not extended), names of
+ * measurements (all). Or {@code --short} and names: a short run that shows only that everything works. In addition
  * {@code --charts} and a directory for pictures.
  */
 public final class Compare {
 
     private Compare() {}
 
-    /** Runs it and prints tables. */
+    /** Runs the measurements and prints tables. */
     public static void main(String[] args) throws Exception {
         Arguments arguments = Arguments.parse(args);
         List<String> names = arguments.names();
@@ -31,7 +31,7 @@ public final class Compare {
         }
     }
 
-    /** Runs the measurements of these names at one server, or all if there are none, and prints the results. */
+    /** Runs the measurements with these names on one server, or all if there are no names, and prints the results. */
     static Report run(Store store, Rounds rounds, List<String> names, PrintStream out) throws Exception {
         Map<String, Measurement> measurements = measurements(store);
         if (!names.isEmpty()) {

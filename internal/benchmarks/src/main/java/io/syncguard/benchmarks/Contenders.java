@@ -3,7 +3,7 @@ package io.syncguard.benchmarks;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** Contenders, each on its database. */
+/** Contenders, each with a separate database. */
 final class Contenders implements AutoCloseable {
 
     private final Map<Peer, Contender> contenders = new EnumMap<>(Peer.class);

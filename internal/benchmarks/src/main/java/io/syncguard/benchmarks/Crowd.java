@@ -13,14 +13,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Many threads of one process call for one key at the same moment: who is served, who is refused, and why. */
+/** Many threads of one process request one key at the same moment: who is served, and why the others are refused. */
 final class Crowd implements Measurement {
 
     private static final Duration WAIT_TIME = Duration.ofSeconds(5);
 
     private static final int CALLERS = 2000;
 
-    /** In a run that only shows that it works. */
+    /** The number of callers in a short run. */
     private static final int FEW_CALLERS = 20;
 
     private enum Outcome {
@@ -29,7 +29,7 @@ final class Crowd implements Measurement {
         FAILED
     }
 
-    /** @param seconds until the last caller had its outcome */
+    /** @param seconds time until the last caller had its outcome */
     private record Found(List<Outcome> outcomes, double seconds) {
         double count(Outcome outcome) {
             return outcomes.stream().filter(each -> each == outcome).count();
@@ -84,7 +84,7 @@ final class Crowd implements Measurement {
                 outcomes.add(call.get());
             }
             double seconds = (System.nanoTime() - began) / 1e9;
-            // Checks that no two of them ran at the same time.
+            // Checks that no two bodies ran at the same time.
             HandOvers.of(List.copyOf(bodies), List.of());
             return new Found(outcomes, seconds);
         } finally {
@@ -92,7 +92,7 @@ final class Crowd implements Measurement {
         }
     }
 
-    /** An exception is a result here: a pool that has no connection in time, for example. */
+    /** Makes one call. An exception is a result, for example if the pool has no connection in time. */
     private static Outcome call(PatientContender contender, int number, Queue<Body> bodies) {
         try {
             boolean served = contender.await("crowd", WAIT_TIME, () -> {

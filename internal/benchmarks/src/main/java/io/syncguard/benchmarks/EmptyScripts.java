@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The limit for locks by scripts: the same round trips through the driver of SyncGuard and Spring Integration, without
- * any work in them.
+ * The limit for locks that use scripts: the same round trips, through the driver of SyncGuard and Spring Integration,
+ * without any work.
  */
 final class EmptyScripts implements Contender {
 
-    /** The held keys, which the server does not store: all contenders are in this process. */
+    /** The held keys. The server does not store them, because all contenders are in this process. */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
     private final RedisClient client;

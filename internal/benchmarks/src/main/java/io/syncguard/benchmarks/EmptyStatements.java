@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The limit for locks by statements: the same round trips and the same flush, without any work in them. */
+/** The limit for locks that use statements: the same round trips and the same flush, without any work. */
 final class EmptyStatements implements Contender {
 
     /** Writes a few bytes of WAL, which the commit flushes. */
@@ -16,7 +16,7 @@ final class EmptyStatements implements Contender {
 
     private static final String NOTHING = "SELECT 1";
 
-    /** The held keys, which the server does not store: all contenders are in this process. */
+    /** The held keys. The server does not store them, because all contenders are in this process. */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
     private final HikariDataSource pool;

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 
-/** From the end of one leader to the election of the next in another process, for some times to live and heartbeats. */
+/** The time from the end of one leader to the election of the next in another process, for some ttls and heartbeats. */
 final class FailOver implements Measurement {
 
-    /** Each has a heartbeat of a third of the ttl, except the last. */
+    /** The heartbeat is a third of the ttl, except in the last settings. */
     private static final List<LeaderSettings> SETTINGS = List.of(
             LeaderSettings.of(Duration.ofSeconds(1)),
             LeaderSettings.of(Duration.ofSeconds(3)),
@@ -23,13 +23,13 @@ final class FailOver implements Measurement {
     /**
      * The result of one measurement, in milliseconds.
      *
-     * @param resigned after the leader resigned
-     * @param killed after the leader's process was killed
+     * @param resigned time after the leader resigned
+     * @param killed time after the leader's process was killed
      */
     private record Found(double resigned, double killed) {
 
-        /** On a busy machine, a leader may lose a short lease before its process is killed. */
-        boolean isOfAnotherElection() {
+        /** Whether the leader had already lost its lease, as may happen with short leases on a busy machine. */
+        boolean hasLostLeaseEarly() {
             return resigned < 0 || killed < 0;
         }
     }
@@ -58,7 +58,7 @@ final class FailOver implements Measurement {
 
     private static Found failOver(String url, LeaderSettings settings) throws IOException, InterruptedException {
         Found found = failOverOnce(url, settings);
-        for (int tries = 1; found.isOfAnotherElection() && tries < MOST_TRIES; tries++) {
+        for (int tries = 1; found.hasLostLeaseEarly() && tries < MOST_TRIES; tries++) {
             found = failOverOnce(url, settings);
         }
         return found;
@@ -71,7 +71,7 @@ final class FailOver implements Measurement {
             campaign(first, url, election, settings);
             first.ask("elected");
             campaign(second, url, election, settings);
-            // At a random time between two heartbeats.
+            // So the leader ends at a random time between two heartbeats.
             Pauses.pause((int) settings.ttl().toMillis());
             long resigned = Long.parseLong(first.ask("resign"));
             long next = Long.parseLong(second.ask("elected"));

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** Acquires and releases free keys, each thread its own. */
+/** Acquires and releases free keys. Each thread has its own keys. */
 final class FreeKeys implements Measurement {
 
     private static final List<Load> LOADS = List.of(Load.of(1), Load.of(16), Load.of(64), new Load(500, true));
 
     private static final int KEYS_PER_THREAD = 50;
 
-    /** The first grant of a key costs more, so the round that warms up has to reach all of them. */
+    /** The first grant of a key costs more, so the warm-up round must reach all keys. */
     private static final int MOST_KEYS = 3200;
 
     @Override

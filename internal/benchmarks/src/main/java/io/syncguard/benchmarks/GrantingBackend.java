@@ -19,7 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Grants every request and stores nothing, so that only the library is measured. */
+/** Grants every request and stores nothing, so that a benchmark measures only the library. */
 final class GrantingBackend implements LockBackend {
 
     private static final AcquireResult GRANT = new AcquireResult.Granted(new Fence(1), Instant.EPOCH, Instant.EPOCH);

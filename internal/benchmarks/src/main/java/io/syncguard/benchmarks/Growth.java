@@ -18,9 +18,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Calls per second on grown tables beside those on small ones, in interleaved rounds: a million counters, a hundred
- * thousand leases, ten thousand queue entries, a million pairs before, and a transaction that is open for the whole
- * run.
+ * Compares calls per second on grown and on small tables, in interleaved rounds: after a million counters, a hundred
+ * thousand leases, ten thousand queue entries, or a million earlier pairs, and beside a transaction that is open for
+ * the whole run.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4), pairs before (1000000). Starts a PostgreSQL with durable
  * settings and autovacuum as shipped.
@@ -29,7 +29,7 @@ public final class Growth {
 
     private static final int THREADS = 16;
 
-    /** Keys that have counters on every database, and keys that have leases on every database. */
+    /** The number of keys with counters, and of keys with leases, in every database. */
     private static final int KEYS = 1000;
 
     private static final String LATER = "4102444800000";
@@ -63,7 +63,7 @@ public final class Growth {
         this.small = new Tables(server, "small");
     }
 
-    /** Runs it and prints the results. */
+    /** Runs the comparisons and prints the results. */
     public static void main(String[] args) throws Exception {
         int count = args.length > 0 ? Integer.parseInt(args[0]) : 5;
         Duration duration = Duration.ofSeconds(args.length > 1 ? Integer.parseInt(args[1]) : 4);
@@ -86,7 +86,7 @@ public final class Growth {
         }
     }
 
-    /** Makes tables grow. */
+    /** Fills the tables. */
     @FunctionalInterface
     private interface Filling {
         void fill(Tables tables) throws Exception;
@@ -100,7 +100,7 @@ public final class Growth {
     }
 
     private void compareWithOpenTransaction() throws Exception {
-        // On a server of its own: it keeps rows of all databases of a server from being removed.
+        // A separate server, because the transaction keeps dead rows in all databases of its server.
         try (EmbeddedPostgres other = Bench.startDurable();
                 Tables grown = new Tables(other, "open");
                 Connection open = other.getDatabase("postgres", "open").getConnection();
@@ -179,7 +179,7 @@ public final class Growth {
             try (LockHandle handle = locks.acquire(request)) {
                 throw new IllegalStateException("The key has a lease, and a fence " + handle.fence() + " beside it");
             } catch (LockNotAcquiredException expected) {
-                // It was in the queue, and has left it.
+                // The caller was in the queue and has left it.
             }
         }
 

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * The time from the end of a body in one process to the beginning of the next in another, waiting one, beside bare
- * notifications.
+ * The time from the end of a body in one process to the beginning of the next body in another process, which waits.
+ * Compared with bare notifications.
  */
 final class HandOverTime implements Measurement {
 
@@ -22,7 +22,7 @@ final class HandOverTime implements Measurement {
         for (Bare bare : processes.bare()) {
             measurements.put(
                     bare.label() + ", there and back",
-                    () -> processes.callNowAndThen(bare, arena.rounds().duration()));
+                    () -> processes.callWithPauses(bare, arena.rounds().duration()));
         }
         Map<String, List<List<Double>>> times = arena.rounds().interleave(measurements);
         report(arena.report(), "release to the next start in another process, ms", times);

@@ -7,10 +7,10 @@ import java.util.List;
 /**
  * The hand-overs of a key.
  *
- * @param bodies that ran under the lock
- * @param toOthers those whose predecessor ran on another thread: a thread that takes the key again at once hands
- *     nothing over
- * @param across those whose predecessor ran in the other process
+ * @param bodies number of bodies that ran under the lock
+ * @param toOthers number of bodies whose predecessor ran on another thread: a thread that acquires the key again at
+ *     once hands nothing over
+ * @param across number of bodies whose predecessor ran in the other process
  */
 record HandOvers(int bodies, int toOthers, int across) {
 

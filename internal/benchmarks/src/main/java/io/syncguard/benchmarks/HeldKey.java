@@ -12,7 +12,7 @@ final class HeldKey {
     private final CompletableFuture<Boolean> over = new CompletableFuture<>();
     private final CompletableFuture<Long> ended = new CompletableFuture<>();
 
-    /** How it waits. */
+    /** The call that waits. */
     @FunctionalInterface
     interface Wait {
         void run(Runnable body) throws Exception;
@@ -24,7 +24,7 @@ final class HeldKey {
         thread.start();
     }
 
-    /** The beginning of the body, as soon as it has begun. */
+    /** Waits for the beginning of the body, and returns its time. */
     long began() throws Exception {
         return began.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }

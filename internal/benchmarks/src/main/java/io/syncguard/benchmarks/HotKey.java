@@ -7,8 +7,8 @@ import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 /**
- * Threads contend for one key with an empty body, those of two processes and those of one: bodies and hand-overs per
- * second. Two processes are compared with bare notifications, too.
+ * Threads of two processes, and of one, contend for one key with an empty body. Measures bodies and hand-overs per
+ * second. Compares two processes with bare notifications, too.
  */
 final class HotKey implements Measurement {
 
@@ -72,9 +72,10 @@ final class HotKey implements Measurement {
         return new Found(handOvers.bodies() / seconds, handOvers.toOthers() / seconds, handOvers.across() / seconds);
     }
 
-    /** A hand-over takes one notification at least, and a call there and back is two. */
+    /** A hand-over takes at least one notification. A call and its echo are two. */
     private static Found notifications(TwoProcesses processes, Bare bare, Rounds rounds) {
-        double perSecond = 2 * processes.callInARow(bare, rounds.duration()).size() / seconds(rounds);
+        double perSecond =
+                2 * processes.callWithoutPauses(bare, rounds.duration()).size() / seconds(rounds);
         return new Found(perSecond, perSecond, perSecond);
     }
 

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
-/** A contender that gives out its locks as the {@link Lock}s of the JDK. */
+/** A contender with locks that implement the JDK's {@link Lock}. */
 final class JdkLocks implements PatientContender {
 
     private final Function<String, ? extends Lock> locks;

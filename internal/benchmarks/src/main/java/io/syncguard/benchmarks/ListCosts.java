@@ -21,8 +21,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * What a list of all locks costs those who lock, on a Redis with many other keys: pairs of acquire and release per
- * second while another process lists all the time, and while nobody does, in interleaved rounds.
+ * The cost of a list of all locks for other callers, on a Redis with many other keys: pairs of acquire and release per
+ * second while another process lists all the time, and without it, in interleaved rounds.
  *
  * <p>Arguments: other keys (3000000), rounds (9), seconds per measurement (4).
  */
@@ -34,7 +34,7 @@ public final class ListCosts {
 
     private ListCosts() {}
 
-    /** Runs it and prints the results. */
+    /** Runs the measurement and prints the results. */
     public static void main(String[] args) throws Exception {
         String others = args.length > 0 ? args[0] : "3000000";
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 9;
@@ -69,7 +69,7 @@ public final class ListCosts {
                     without = alone(callers, threads, duration);
                 }
             }
-            if (round > 0) { // The first one only warms up.
+            if (round > 0) { // The first round only warms up.
                 beside.add(with);
                 alone.add(without);
                 ratios.add(with / without);

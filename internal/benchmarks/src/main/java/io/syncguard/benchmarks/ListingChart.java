@@ -22,7 +22,7 @@ public final class ListingChart {
 
     private static final Pattern MEDIAN = Pattern.compile(" {2}(\\S.*?) +min +[\\d.]+ +median +([\\d.]+) .*");
 
-    /** These show what the server could do at best, and are no locks. */
+    /** Candidates that are no locks: they show the limit of the server. */
     private static final Set<String> NO_LOCKS = Set.of("raw statements", "empty statements", "empty scripts");
 
     private ListingChart() {}
@@ -68,7 +68,7 @@ public final class ListingChart {
         return bars;
     }
 
-    /** A ratio of two candidates has a slash in its name. */
+    /** Whether the line is one of a lock. The ratio of two candidates has a slash in its name. */
     private static boolean isLock(String name) {
         return !name.contains("/ ") && !NO_LOCKS.contains(name);
     }

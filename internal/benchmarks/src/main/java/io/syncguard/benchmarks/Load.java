@@ -9,9 +9,9 @@ import java.util.concurrent.Future;
 import org.HdrHistogram.Histogram;
 
 /**
- * A number of threads that repeat one piece of work together.
+ * A number of threads that repeat the same work at the same time.
  *
- * @param virtual whether they are virtual threads, which some JDKs do not have
+ * @param virtual whether the threads are virtual, which some JDKs do not support
  */
 record Load(int threads, boolean virtual) {
 
@@ -30,12 +30,12 @@ record Load(int threads, boolean virtual) {
         return threads + (virtual ? " virtual" : "") + (threads == 1 ? " thread" : " threads");
     }
 
-    /** Whether this JDK has such threads. */
+    /** Whether this JDK supports the threads. */
     boolean isPossible() {
         return !virtual || VirtualThreads.areThere();
     }
 
-    /** Each thread does the work once at least, and begins no more once the time is over. */
+    /** Runs the work in all threads. Each does it at least once, and does not begin it again after the time is over. */
     Pace run(Duration duration, Work work) throws Exception {
         ExecutorService executor = virtual ? VirtualThreads.executor() : Executors.newFixedThreadPool(threads);
         try {

@@ -14,8 +14,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A million distinct keys: what stays in the tables, and pairs of acquire and release per second beside those on a
- * database in which no key was ever locked, in interleaved rounds.
+ * A million distinct keys: counts the remaining rows, and compares pairs of acquire and release per second with those
+ * on a database in which no key was ever locked, in interleaved rounds.
  *
  * <p>One key in a hundred gets a ttl of a millisecond and is never released: only the sweeper deletes it.
  *
@@ -34,7 +34,7 @@ public final class ManyKeys {
         this.jdbc = new JdbcTemplate(application.getBean(HikariDataSource.class));
     }
 
-    /** Runs it and prints the results. */
+    /** Runs the measurement and prints the results. */
     public static void main(String[] args) throws Exception {
         long keys = args.length > 0 ? Long.parseLong(args[0]) : 1_000_000;
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 5;
@@ -105,7 +105,7 @@ public final class ManyKeys {
                     THREADS, duration, (thread, count) -> full.next().run());
             double emptyPairs = Bench.perSecond(
                     THREADS, duration, (thread, count) -> empty.next().run());
-            if (round > 0) { // The first one only warms up.
+            if (round > 0) { // The first round only warms up.
                 onFull.add(fullPairs);
                 onEmpty.add(emptyPairs);
                 ratios.add(fullPairs / emptyPairs);

@@ -1,6 +1,6 @@
 package io.syncguard.benchmarks;
 
-/** Something that is measured side by side. */
+/** A measurement that compares candidates. */
 @FunctionalInterface
 interface Measurement {
 

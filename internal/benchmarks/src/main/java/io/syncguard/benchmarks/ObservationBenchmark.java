@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What observations cost per lock, on a backend that grants at once and does no I/O. */
+/** The cost of observations per lock, on a backend that grants at once and does no I/O. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -92,7 +92,7 @@ public class ObservationBenchmark {
         return registry;
     }
 
-    /** Receives everything, and does nothing. */
+    /** Receives all observations and does nothing. */
     private static final class NoHandling implements ObservationHandler<Observation.Context> {
 
         @Override

@@ -14,12 +14,12 @@ record Pace(Histogram latencies, double seconds) {
     /** Significant digits. With two of them a histogram is small enough for each of 500 threads. */
     private static final int DIGITS = 2;
 
-    /** For the latencies of one thread. */
+    /** Creates a histogram for the latencies of one thread. */
     static Histogram emptyHistogram() {
         return new Histogram(DIGITS);
     }
 
-    /** Adds up what the threads recorded. */
+    /** Merges the latencies of all threads. */
     static Pace of(List<Histogram> latencies, long nanos) {
         Histogram sum = emptyHistogram();
         latencies.forEach(sum::add);

@@ -63,7 +63,7 @@ record PairCharts(
         return ratios;
     }
 
-    /** The median of each candidate's figures, after they have been changed. */
+    /** The median of each candidate's converted figures. */
     private static Map<String, Map<String, Double>> bars(
             Map<String, Map<String, List<Double>>> figures,
             Function<Map<String, List<Double>>, Map<String, List<Double>>> change) {

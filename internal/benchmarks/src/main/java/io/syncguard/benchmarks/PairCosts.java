@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The cost of a pair of acquire and release on a free key, counted at the server, so independent of the load of the
- * machine.
+ * The cost of a pair of acquire and release on a free key, counted at the server. So it does not depend on the load of
+ * the machine.
  */
 final class PairCosts implements Measurement {
 
@@ -41,7 +41,7 @@ final class PairCosts implements Measurement {
         flushes.put(peer.label(), List.of((double) (server.flushes() - flushesBefore) / (WARM_UP + PAIRS)));
     }
 
-    /** Runs one pair for each key first: these also create tables, and rows for the keys. */
+    /** Runs one pair for each key before the count: these first pairs also create tables and rows for the keys. */
     private static void prepare(PostgresServer server, Peer peer, String database, String url) throws Exception {
         try (Contender contender = peer.open(url)) {
             run(contender, KEYS);

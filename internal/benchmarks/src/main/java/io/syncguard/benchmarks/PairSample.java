@@ -6,11 +6,11 @@ import java.util.concurrent.Callable;
  * The result of one measurement of pairs.
  *
  * @param clientMicros processor time of this process per pair; NaN where the system does not tell
- * @param serverMicros the same of the server
+ * @param serverMicros processor time of the server per pair; NaN where the system does not tell
  */
 record PairSample(Pace pace, double clientMicros, double serverMicros) {
 
-    /** Runs pairs, with a look at the processor times before and after. */
+    /** Runs pairs, and reads the processor times before and after. */
     static PairSample of(Server server, Callable<Pace> pairs) throws Exception {
         long process = server.processId();
         double serverBefore = ProcessorTime.ofTree(process);

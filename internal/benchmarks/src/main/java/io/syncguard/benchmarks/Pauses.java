@@ -10,7 +10,7 @@ final class Pauses {
 
     private Pauses() {}
 
-    /** Sleeps for a random time up to the longest, or not at all if that is zero. */
+    /** Sleeps for a random time up to this one. Does not sleep if it is zero. */
     static void pause(int longestMillis) throws InterruptedException {
         if (longestMillis > 0) {
             TimeUnit.MILLISECONDS.sleep(

@@ -18,7 +18,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The candidates that are measured side by side. */
 enum Peer {
-    /** It creates its tables and functions itself. */
+    /** SyncGuard, which creates its tables and functions itself. */
     SYNCGUARD("SyncGuard", database -> {}, url -> new SyncGuard(Bench.application(url))),
 
     SHEDLOCK(
@@ -77,8 +77,7 @@ enum Peer {
             PERMITS, PERMIT_ROWS, PERMIT_ROWS_1_MS, PERMITS_REDIS, REDISSON_PERMITS, REDISSON_PERMITS_WITHOUT_END);
 
     /**
-     * The maximum number of connections for the pool of each of those on PostgreSQL, except SyncGuard, which has its
-     * default: 8.
+     * The maximum pool size of each candidate on PostgreSQL. SyncGuard has its own default, 8.
      */
     private static final int CONNECTIONS = 16;
 
@@ -104,7 +103,7 @@ enum Peer {
         this(Store.REDIS, label, database -> {}, opening);
     }
 
-    /** The candidates of a store, for measurements in which nobody waits. */
+    /** The candidates of a store, for measurements without waiters. */
     static List<Peer> of(Store store) {
         return locksIn(store).filter(peer -> peer != SPRING_INTEGRATION_1_MS).toList();
     }
@@ -114,7 +113,7 @@ enum Peer {
         return locksIn(store).filter(peer -> !WITHOUT_WAITING.contains(peer)).toList();
     }
 
-    /** The candidates whose keys have room for several. */
+    /** The candidates that support permits. */
     static List<Peer> withPermits(Store store) {
         return in(store).filter(WITH_PERMITS::contains).toList();
     }
@@ -136,7 +135,7 @@ enum Peer {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Makes its tables in an empty database. */
+    /** Creates the candidate's tables in an empty database. */
     void prepare(DataSource database) {
         preparation.accept(database);
     }
@@ -146,7 +145,7 @@ enum Peer {
         return in(store).toList().indexOf(this);
     }
 
-    /** A new instance, as another process would have it. */
+    /** Opens a new instance, as another process would. */
     Contender open(String url) {
         return opening.apply(url);
     }
@@ -155,7 +154,7 @@ enum Peer {
         new JdbcTemplate(database).execute(PermitRows.TABLE);
     }
 
-    /** A pool with all of its connections, so that opening them is neither counted nor timed. */
+    /** Creates a pool with open connections, so that no measurement includes their opening. */
     private static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);

@@ -2,13 +2,13 @@ package io.syncguard.benchmarks;
 
 import java.time.Duration;
 
-/** A contender whose keys have room for several bodies at a time. */
+/** A contender that supports permits: several bodies of one key may run at the same time. */
 interface PermitContender extends WaitingContender {
 
-    /** How many bodies of one key run at the same time at most. */
+    /** The maximum number of bodies of one key that run at the same time. */
     int PERMITS = 8;
 
-    /** Longer than a measurement: some contenders do not extend it. */
+    /** Longer than a measurement, because some contenders do not extend a permit. */
     Duration TTL = Duration.ofMinutes(1);
 
     @Override
@@ -17,9 +17,9 @@ interface PermitContender extends WaitingContender {
     }
 
     /**
-     * Waits for a permit of the key as long as it takes, and runs the body with it.
+     * Waits for a permit of the key without a limit, and runs the body with it.
      *
-     * @param ttl for how long the permit of a process that has died is kept from others
+     * @param ttl how long the permit of a dead process stays blocked
      */
     void await(String key, Duration ttl, Runnable body) throws Exception;
 }

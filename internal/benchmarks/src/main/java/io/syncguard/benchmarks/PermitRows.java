@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A semaphore as people write it: a row for each permit, taken by an update of a row that nobody else locks, in
- * autocommit. It has no order of arrival, and nothing extends a permit or wakes a waiter.
+ * A semaphore as people write it: a row for each permit. A caller takes a permit by an update, in autocommit, of a row
+ * that no other session locks. It has no order of arrival, extends no permit and wakes no waiter.
  */
 final class PermitRows implements PermitContender {
 
@@ -104,7 +104,7 @@ final class PermitRows implements PermitContender {
         }
     }
 
-    /** The permit may have expired, and have another holder. */
+    /** Returns a permit, unless it has expired and has another holder. */
     private void give(String key, int place, String holder) throws SQLException {
         try (Connection connection = pool.getConnection();
                 PreparedStatement statement = connection.prepareStatement(GIVE)) {

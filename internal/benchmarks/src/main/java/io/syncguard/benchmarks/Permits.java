@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * One key that several may hold: pairs by threads of one process, the time from a release to the next start in another
- * process, and what is left of the permits of a process that was killed, or whose bodies run for longer than the ttl.
+ * One key with permits: pairs by threads of one process, the time from a release to the next start in another process,
+ * and the free permits after a process was killed, or while its bodies run for longer than the ttl.
  */
 final class Permits implements Measurement {
 
@@ -25,7 +25,7 @@ final class Permits implements Measurement {
     /** Short, because the measurement waits for it. */
     private static final Duration TTL = Duration.ofSeconds(2);
 
-    /** A store may keep a permit from others for a second after the ttl. */
+    /** A store may block a permit for a second after the ttl. */
     private static final Duration UNTIL_LOOK = TTL.plusSeconds(2);
 
     private static final String EXCLUSIVE = "SyncGuard, exclusive";
@@ -86,7 +86,7 @@ final class Permits implements Measurement {
                 }));
     }
 
-    /** All other permits of the key are in use. */
+    /** Measures hand-overs of one permit while all other permits of the key are in use. */
     private static void handOver(Arena arena) throws Exception {
         List<Peer> peers = Peer.withPermits(arena.store());
         Peer exclusive = Peer.waitingIn(arena.store()).get(0);
@@ -135,7 +135,7 @@ final class Permits implements Measurement {
         ofLiving.forEach(arena.report()::add);
     }
 
-    /** How many of the permits can be had together, by one attempt each. */
+    /** The number of permits that can be held together, by one attempt for each. */
     private static double free(PermitContender contender, String key) throws Exception {
         CountDownLatch attempts = new CountDownLatch(PermitContender.PERMITS);
         ExecutorService executor = Executors.newFixedThreadPool(PermitContender.PERMITS);
@@ -158,7 +158,7 @@ final class Permits implements Measurement {
         boolean granted = contender.attempt(key, () -> {
             attempts.countDown();
             try {
-                // Not for ever: another attempt may have failed.
+                // The limit is for the case that another attempt has failed.
                 attempts.await(1, TimeUnit.MINUTES);
             } catch (InterruptedException ex) {
                 throw new IllegalStateException(ex);

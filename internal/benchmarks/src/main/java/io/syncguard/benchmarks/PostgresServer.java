@@ -21,7 +21,7 @@ final class PostgresServer implements Server {
         jdbc.execute("CREATE EXTENSION pg_stat_statements");
     }
 
-    /** Makes an empty database. */
+    /** Creates an empty database. */
     String newDatabase(String name) {
         jdbc.execute("CREATE DATABASE " + name);
         return postgres.getJdbcUrl("postgres", name);
@@ -32,7 +32,7 @@ final class PostgresServer implements Server {
         return prepared(peer, newDatabase(peer.database()));
     }
 
-    /** The same with a count of its statements, which costs a little time. */
+    /** Creates a database that counts its statements, which costs a little time. */
     String newCountedDatabase(Peer peer, String name) {
         String url = newDatabase(name);
         jdbc.execute("ALTER DATABASE " + name + " SET pg_stat_statements.track = 'top'");
@@ -67,7 +67,7 @@ final class PostgresServer implements Server {
                 """, database);
     }
 
-    /** Bytes of WAL written since the server was made, for all databases. */
+    /** Bytes of WAL written since the creation of the server, for all databases. */
     long walBytes() {
         return number("SELECT pg_current_wal_insert_lsn() - '0/0'");
     }
@@ -89,7 +89,7 @@ final class PostgresServer implements Server {
 
     @Override
     public void close() throws IOException {
-        // A stop has 5 s, and a slow disk needs longer for the unwritten data.
+        // A stop may take 5 s, but a slow disk needs longer for the unwritten data.
         jdbc.execute("CHECKPOINT");
         postgres.close();
     }

@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The processor time that a process has used so far, in microseconds. It is NaN where the system does not tell. */
+/** The processor time that a process has used so far, in microseconds; NaN if the system does not report it. */
 final class ProcessorTime {
 
     /** The unit of {@code /proc}: USER_HZ of Linux, which is 100 on all processors that Java 17 runs on. */
@@ -18,7 +18,7 @@ final class ProcessorTime {
 
     private ProcessorTime() {}
 
-    /** The time of this process, all of its threads. */
+    /** The time of all threads of this process. */
     static double ofThisProcess() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
                         && system.getProcessCpuTime() >= 0
@@ -26,10 +26,10 @@ final class ProcessorTime {
                 : Double.NaN;
     }
 
-    /** The time of a process and its descendants, also of those that have ended. */
+    /** The time of a process and its descendants, including ended ones. */
     static double ofTree(long process) {
         double root = micros(process);
-        // A descendant that ends meanwhile belongs to its parent's time from then on.
+        // The time of a descendant that ends meanwhile moves to its parent.
         return ProcessHandle.of(process).stream()
                 .flatMap(ProcessHandle::descendants)
                 .mapToDouble(descendant -> micros(descendant.pid()))
@@ -40,7 +40,7 @@ final class ProcessorTime {
     private static double micros(long process) {
         try {
             String stat = Files.readString(Path.of("/proc", Long.toString(process), "stat"));
-            // The name stands in brackets, and may have blanks and brackets in it.
+            // The name stands in brackets, and may contain blanks and brackets.
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
             long ticks = 0;
             for (int field = FIRST_TIME; field <= LAST_TIME; field++) {

@@ -6,7 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * The simplest exclusion: a row, in autocommit. It has no expiry and no owner, and a crash leaves a stale row.
+ * The simplest mutual exclusion: a row, in autocommit. It has no expiry and no owner, so a crash leaves a stale row.
  */
 final class RawStatements implements Contender {
 

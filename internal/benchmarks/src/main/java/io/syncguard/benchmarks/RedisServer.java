@@ -7,13 +7,13 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.springframework.util.FileSystemUtils;
 
-/** A Redis with databases of many numbers. It writes nothing to the disk, if the settings do not say otherwise. */
+/** A Redis with several numbered databases. It writes nothing to the disk unless the settings say so. */
 final class RedisServer implements Server {
 
     private final Path files = Files.createTempDirectory("syncguard-redis-");
     private final OwnRedis redis;
 
-    /** @param settings lines of its configuration file */
+    /** @param settings lines of the configuration file */
     RedisServer(String... settings) throws IOException {
         redis = new OwnRedis(Stream.concat(Stream.of("dir \"" + files + "\""), Stream.of(settings))
                 .toArray(String[]::new));
@@ -43,7 +43,7 @@ final class RedisServer implements Server {
                 .orElseThrow();
     }
 
-    /** There are 16 databases, and they need not be created. */
+    /** Returns one of the 16 databases, which exist already. */
     @Override
     public String newDatabase(Peer peer) {
         return redis.url() + "/" + peer.number();

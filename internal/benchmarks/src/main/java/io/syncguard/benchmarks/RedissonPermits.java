@@ -8,8 +8,8 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
- * Redisson's {@code RPermitExpirableSemaphore} with its defaults. A permit with a lease time ends with that time, because
- * nothing extends it; one without a lease time ends by its release alone.
+ * Redisson's {@code RPermitExpirableSemaphore} with its defaults. Redisson does not extend a permit: one with a lease
+ * time ends after that time, one without a lease time only by its release.
  */
 final class RedissonPermits implements PermitContender {
 
@@ -17,7 +17,7 @@ final class RedissonPermits implements PermitContender {
     private final boolean leased;
     private final Set<String> known = ConcurrentHashMap.newKeySet();
 
-    /** @param leased whether its permits have a lease time */
+    /** @param leased whether the permits have a lease time */
     RedissonPermits(String url, boolean leased) {
         this.client = RedissonLocks.client(url);
         this.leased = leased;

@@ -19,11 +19,10 @@ final class RefusedTries implements Measurement {
     private static final String IDLE = "idle server";
 
     /**
-     * What one measurement found.
+     * The result of one measurement.
      *
-     * @param perSecond refused tries
-     * @param bytes of WAL per try, zero where there is none; for the idle server all that it wrote in the time of a
-     *     measurement
+     * @param perSecond number of refused tries per second
+     * @param bytes WAL per try in bytes, zero without WAL; for the idle server, all WAL in the time of a measurement
      */
     private record Found(double perSecond, double bytes) {}
 

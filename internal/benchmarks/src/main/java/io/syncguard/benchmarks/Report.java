@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/** The results: printed as they arrive, and stored. */
+/** The results. Prints each one at once, and keeps it. */
 final class Report {
 
-    /** A line: the figures of all rounds. */
+    /** A line of a table, with the figures of all rounds. */
     record Row(String title, String what, List<Double> figures) {}
 
     private final PrintStream out;
@@ -45,7 +45,7 @@ final class Report {
         figures.keySet().stream().skip(1).forEach(other -> addRatio(first, other, figures));
     }
 
-    /** One figure of what each of them found, round by round. */
+    /** Takes one figure from each candidate's results, round by round. */
     static <T> Map<String, List<Double>> figures(Map<String, List<T>> found, Function<T, Double> figure) {
         Map<String, List<Double>> figures = new LinkedHashMap<>();
         found.forEach(
@@ -53,17 +53,17 @@ final class Report {
         return figures;
     }
 
-    /** Says why there is no table. */
+    /** Prints why a table is missing. */
     void skip(String what, String reason) {
         out.printf("%n%s: skipped; %s%n", what, reason);
     }
 
-    /** Adds the ratio of two, round by round. */
+    /** Adds the ratio of two candidates, round by round. */
     void addRatio(String name, String other, Map<String, List<Double>> figures) {
         add(name + " / " + other, ratios(name, other, figures));
     }
 
-    /** The ratio of two, round by round. */
+    /** The ratio of two candidates, round by round. */
     static List<Double> ratios(String name, String other, Map<String, List<Double>> figures) {
         List<Double> own = figures.getOrDefault(name, List.of());
         List<Double> others = figures.getOrDefault(other, List.of());
@@ -72,12 +72,12 @@ final class Report {
                 .toList();
     }
 
-    /** Keeps a chart, which is not printed. */
+    /** Keeps a chart without printing it. */
     void add(String name, BarChart chart) {
         charts.put(name, chart);
     }
 
-    /** Writes each chart to a file in the directory, and prints which. */
+    /** Writes each chart to a file in the directory, and prints the path. */
     void writeCharts(Path directory) throws IOException {
         Files.createDirectories(directory);
         for (Map.Entry<String, BarChart> chart : charts.entrySet()) {

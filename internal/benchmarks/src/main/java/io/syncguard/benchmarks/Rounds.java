@@ -10,16 +10,16 @@ import java.util.concurrent.Callable;
 /**
  * The length and the number of the measurements.
  *
- * @param count of the rounds that count
- * @param duration of one measurement
- * @param warmUp whether a round before them does not count
+ * @param count number of rounds that count
+ * @param duration the duration of one measurement
+ * @param warmUp whether an additional first round does not count
  */
 record Rounds(int count, Duration duration, boolean warmUp) {
 
-    /** Just enough to see that everything works. */
+    /** Short rounds that only show that everything works. */
     static final Rounds SHORT = new Rounds(1, Duration.ofMillis(100), false);
 
-    /** The JVM compiles the code of a busy lock for as long as this once it runs. */
+    /** The JVM may take this long to compile the code of a busy lock. */
     private static final Duration COMPILATION = Duration.ofSeconds(20);
 
     /** A description for people. */
@@ -31,8 +31,8 @@ record Rounds(int count, Duration duration, boolean warmUp) {
     }
 
     /**
-     * Measures each of them once in every round, each round starting with another one: changes during a run, on this
-     * machine or in the tables, affect all of them.
+     * Runs every measurement once per round, and starts each round with another one. So changes of the machine or the
+     * tables during a run affect all measurements.
      *
      * @return the results, round by round
      */
@@ -40,7 +40,7 @@ record Rounds(int count, Duration duration, boolean warmUp) {
         return interleave(measurements, 1);
     }
 
-    /** The same for code that its process has not run before: it warms up until the code is compiled. */
+    /** The same for code that its process has not run before. It warms up until the JVM has compiled the code. */
     <T> Map<String, List<T>> interleaveOnNewCode(Map<String, Callable<T>> measurements) throws Exception {
         return interleave(measurements, 1 + (COMPILATION.toMillis() - 1) / duration.toMillis());
     }

@@ -2,16 +2,16 @@ package io.syncguard.benchmarks;
 
 import java.io.IOException;
 
-/** What the contenders of a measurement have in common. */
+/** The server that all contenders of a measurement share. */
 interface Server extends AutoCloseable {
 
     /** The product and its settings. */
     String description();
 
-    /** The operating system's number of the process whose descendants, if it has any, are the rest of the server. */
+    /** The process id of the server. Its other processes, if any, are descendants of this one. */
     long processId();
 
-    /** Makes a separate database for a contender, with its tables. */
+    /** Creates a separate database for a contender, with its tables. */
     String newDatabase(Peer peer);
 
     @Override

@@ -21,11 +21,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * What each operation costs the server: its processor time, and on PostgreSQL the bytes of WAL. docs/benchmarks.md derives
- * from it what a server can carry.
+ * The cost of each operation at the server: its processor time, and on PostgreSQL the bytes of WAL. docs/benchmarks.md
+ * derives the capacity of a server from it.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4), a part of the names of measurements (all). Starts a PostgreSQL
- * with durable settings, a Redis, and one that answers a change when it is on the disk.
+ * with durable settings, a Redis, and a Redis that writes each change to the disk before it answers.
  */
 public final class ServerCosts {
 
@@ -34,10 +34,10 @@ public final class ServerCosts {
     private static final int WAITERS = 200;
     private static final String KEY = "one";
 
-    /** So many times as long: the server does little, and its time is counted in steps of 10 ms. */
+    /** The factor for longer measurements: the server does little, and its time is counted in steps of 10 ms. */
     private static final int LONG = 10;
 
-    /** Extended once a second. */
+    /** The heartbeat extends it once a second. */
     private static final Duration TTL = Duration.ofSeconds(3);
 
     private final Store store;
@@ -48,11 +48,11 @@ public final class ServerCosts {
     private final AtomicLong extensions = new AtomicLong();
 
     /**
-     * What one measurement found.
+     * The result of one measurement.
      *
-     * @param micros processor time of the server, per operation
-     * @param walBytes per operation; NaN if there is no WAL
-     * @param perSecond operations
+     * @param micros processor time of the server per operation, in microseconds
+     * @param walBytes bytes of WAL per operation; NaN without WAL
+     * @param perSecond number of operations per second
      */
     private record Cost(double micros, double walBytes, double perSecond) {}
 
@@ -65,7 +65,7 @@ public final class ServerCosts {
         this.other = start(url);
     }
 
-    /** Runs it and prints the results. */
+    /** Runs the measurements and prints the results. */
     public static void main(String[] args) throws Exception {
         int count = args.length > 0 ? Integer.parseInt(args[0]) : 5;
         Duration duration = Duration.ofSeconds(args.length > 1 ? Integer.parseInt(args[1]) : 4);
@@ -128,7 +128,7 @@ public final class ServerCosts {
         Report.figures(found, Cost::perSecond).forEach(report::add);
     }
 
-    /** @param work returns how many operations it did */
+    /** @param work returns the number of its operations */
     private Cost cost(Callable<Double> work) throws Exception {
         long process = server.processId();
         double wal = walBytes();
@@ -182,7 +182,7 @@ public final class ServerCosts {
     private Cost extensions(int leases) throws Exception {
         ConcurrentLinkedQueue<LockHandle> held = new ConcurrentLinkedQueue<>();
         together(leases, number -> held.add(locks(application).acquire(request("held-" + number))));
-        // The first extensions of all of them are over.
+        // By then the first extensions of all leases are over.
         rest(1);
         Cost cost = cost(() -> {
             long before = extensions.get();
@@ -205,7 +205,7 @@ public final class ServerCosts {
                         locks(application).acquire(request(KEY).waitTime(wait)).close();
                         granted.incrementAndGet();
                     } catch (LockNotAcquiredException expected) {
-                        // It has waited for its time.
+                        // The wait time is over, as expected.
                     }
                 });
             }
@@ -227,7 +227,7 @@ public final class ServerCosts {
         void run(int number);
     }
 
-    /** Does all of these numbers, in many threads. */
+    /** Runs the step for all numbers up to the count, in many threads. */
     private static void together(int count, Step step) throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(MANY_THREADS);
         for (int i = 0; i < count; i++) {
@@ -240,7 +240,7 @@ public final class ServerCosts {
         }
     }
 
-    /** Waits for so many times the time of a measurement, and returns the seconds. */
+    /** Waits for this multiple of a measurement's duration, and returns the seconds. */
     private double rest(int times) throws InterruptedException {
         long nanos = times * rounds.duration().toNanos();
         TimeUnit.NANOSECONDS.sleep(nanos);

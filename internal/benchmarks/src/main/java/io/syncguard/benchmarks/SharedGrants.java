@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** A shared grant and its release, beside none and beside many other shared grants of the same key. */
+/** A shared grant and its release, without and with many other shared grants of the same key. */
 final class SharedGrants implements Measurement {
 
     private static final int GRANTS = 1000;

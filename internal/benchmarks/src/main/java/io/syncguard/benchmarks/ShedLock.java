@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** ShedLock's JdbcTemplate provider with the database's time. It does not wait. */
 final class ShedLock implements Contender {
 
-    /** The table definition of its manual. */
+    /** The table definition in ShedLock's manual. */
     static final String TABLE = """
             CREATE TABLE shedlock (
                 name VARCHAR(64) NOT NULL,

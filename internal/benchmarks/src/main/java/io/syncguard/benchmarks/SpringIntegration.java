@@ -15,12 +15,12 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
- * Spring Integration's lock registries with their defaults, except for the ttl, which they would not extend during a
+ * Spring Integration's lock registries with their defaults, except for a longer ttl: they do not extend it during a
  * measurement.
  */
 final class SpringIntegration {
 
-    /** The script in its jar, with all of its tables. */
+    /** The script in the jar, with all tables of Spring Integration. */
     private static final String SCRIPT = "org/springframework/integration/jdbc/schema-postgresql.sql";
 
     private static final Duration TTL = Duration.ofMinutes(1);
@@ -31,7 +31,7 @@ final class SpringIntegration {
         new ResourceDatabasePopulator(new ClassPathResource(SCRIPT)).execute(database);
     }
 
-    /** @param settings what differs from the defaults */
+    /** @param settings changes to the defaults */
     static PatientContender onPostgres(HikariDataSource pool, Consumer<JdbcLockRegistry> settings) {
         DefaultLockRepository repository = new DefaultLockRepository(pool);
         repository.setTransactionManager(new JdbcTransactionManager(pool));

@@ -16,8 +16,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the library adds to an application: time of the start, threads, memory. Processes with and without it start in
- * turn; each asks its store once, so that it has connected.
+ * The cost of the library in an application: start time, threads, memory. Processes with and without it start in turn.
+ * Each sends one request to its store, so that it has connected.
  *
  * <p>Arguments: rounds (9). Starts a PostgreSQL with durable settings and a Redis.
  */
@@ -37,7 +37,7 @@ public final class StartCosts {
 
     private StartCosts() {}
 
-    /** Runs it and prints the results. */
+    /** Runs the measurement and prints the results. */
     public static void main(String[] args) throws Exception {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 9;
         try (EmbeddedPostgres postgres = Bench.startDurable();
@@ -54,7 +54,7 @@ public final class StartCosts {
     private static void compare(String store, int rounds, String excluded, String url) throws IOException {
         List<Figures> without = new ArrayList<>();
         List<Figures> with = new ArrayList<>();
-        // The first of each is not counted: it makes the tables, and files of the library are read from the disk.
+        // The first process of each kind does not count: it creates the tables and reads the files from the disk.
         for (int round = 0; round <= rounds; round++) {
             Figures plain = start(false, excluded, url);
             Figures guarded = start(true, excluded, url);

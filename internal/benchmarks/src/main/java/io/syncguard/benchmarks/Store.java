@@ -17,7 +17,7 @@ enum Store {
         return label;
     }
 
-    /** The candidate that charts compare the others to: one that is often used. */
+    /** The candidate with which charts compare the others, because it is often used. */
     Peer reference() {
         return this == POSTGRES ? Peer.SHEDLOCK : Peer.REDISSON;
     }

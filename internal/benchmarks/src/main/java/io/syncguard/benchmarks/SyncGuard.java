@@ -6,7 +6,7 @@ import io.syncguard.LockTemplate;
 import java.time.Duration;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** SyncGuard as an application gets it: the template, all properties at their defaults. */
+/** SyncGuard as an application uses it: the template, with all properties at their defaults. */
 final class SyncGuard implements PatientContender {
 
     private static final Duration LONG = Duration.ofMinutes(1);
@@ -39,7 +39,7 @@ final class SyncGuard implements PatientContender {
         }
     }
 
-    /** A shared grant, to be closed. Its lease is long, so that there is no heartbeat before the close. */
+    /** Acquires a shared lock, which the caller closes. Its lease is long enough to need no heartbeat before that. */
     AutoCloseable share(String key) {
         return locks.manager().acquire(LockRequest.of(key).shared().ttl(Duration.ofHours(1)));
     }

@@ -5,7 +5,7 @@ import io.syncguard.LockTemplate;
 import java.time.Duration;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Requests with permits, by the template, all properties at their defaults. */
+/** Requests with permits through the template, with all properties at their defaults. */
 final class SyncGuardPermits implements PermitContender {
 
     private static final Duration LONG = Duration.ofMinutes(1);

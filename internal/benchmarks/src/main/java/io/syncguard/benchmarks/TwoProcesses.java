@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Two processes beside this one, in which candidates that can wait are ready to do so. */
+/** Two other processes in which the candidates that can wait are open. */
 final class TwoProcesses implements AutoCloseable {
 
-    /** Pauses are spread over the 100 ms between two polls of a process. */
+    /** A little longer than the 100 ms between two polls, so that random pauses cover the interval. */
     private static final int LONGEST_PAUSE_MILLIS = 110;
 
-    /** The key that {@link #handOver} hands over. */
+    /** The key for {@link #handOver}. */
     static final String HANDED_OVER = "handed-over";
 
     private final Arena arena;
@@ -45,30 +45,30 @@ final class TwoProcesses implements AutoCloseable {
         return arena.store() == Store.POSTGRES ? List.of(Bare.values()) : List.of();
     }
 
-    /** Lets threads of both contend for one key. */
+    /** Lets threads of both processes contend for one key. */
     HandOvers contend(Peer peer, int threadsOfEach, Duration duration) {
         one.send("contend", peer, threadsOfEach, duration.toMillis());
         other.send("contend", peer, threadsOfEach, duration.toMillis());
         return HandOvers.of(Body.parse(one.answer()), Body.parse(other.answer()));
     }
 
-    /** The same with the threads of one of them, while the other is at rest. */
+    /** The same with the threads of one process, while the other is idle. */
     HandOvers contendInOne(Peer peer, int threads, Duration duration) {
         return HandOvers.of(Body.parse(one.ask("contend", peer, threads, duration.toMillis())), List.of());
     }
 
-    /** How long a notification and its echo took, in milliseconds, without pauses. */
-    List<Double> callInARow(Bare bare, Duration duration) {
+    /** The times of a notification and its echo in milliseconds, without pauses. */
+    List<Double> callWithoutPauses(Bare bare, Duration duration) {
         return call(bare, duration, 0);
     }
 
     /** The same with pauses like those of {@link #handOver}. */
-    List<Double> callNowAndThen(Bare bare, Duration duration) {
+    List<Double> callWithPauses(Bare bare, Duration duration) {
         return call(bare, duration, LONGEST_PAUSE_MILLIS);
     }
 
     /**
-     * Each of them in turn holds the key while the other waits, and releases it after a pause.
+     * Lets the two processes hold the key in turn: one holds it while the other waits, and releases it after a pause.
      *
      * @return the times from the end of one body to the beginning of the other, in milliseconds
      */
@@ -94,17 +94,17 @@ final class TwoProcesses implements AutoCloseable {
         return latencies;
     }
 
-    /** Lets threads of one of them take this number of permits, and hold them until {@link #empty}. */
+    /** Lets threads of one process acquire this number of permits, and hold them until {@link #empty}. */
     void fill(Peer peer, String key, Duration ttl, int permits) {
         one.ask("fill", peer, key, ttl.toMillis(), permits);
     }
 
-    /** Releases what {@link #fill} took. */
+    /** Releases the permits that {@link #fill} acquired. */
     void empty() {
         one.ask("empty");
     }
 
-    /** The same as {@link #fill} by the other. */
+    /** The same as {@link #fill} in the other process. */
     void fillByOther(Peer peer, String key, Duration ttl, int permits) {
         other.ask("fill", peer, key, ttl.toMillis(), permits);
     }

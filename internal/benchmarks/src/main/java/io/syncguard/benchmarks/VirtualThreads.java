@@ -5,7 +5,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
-/** The virtual threads of Java 21 and later: looked up, because this module is compiled for 17. */
+/** The virtual threads of Java 21 and later. Uses reflection, because this module is compiled for Java 17. */
 final class VirtualThreads {
 
     private static final @Nullable Method NEW_EXECUTOR = newExecutor();
@@ -16,7 +16,7 @@ final class VirtualThreads {
         return NEW_EXECUTOR != null;
     }
 
-    /** An executor that starts a virtual thread for each task. */
+    /** Returns an executor that starts a virtual thread for each task. */
     static ExecutorService executor() {
         if (NEW_EXECUTOR == null) {
             throw new IllegalStateException("Java " + Runtime.version().feature() + " has no virtual threads");
@@ -30,7 +30,7 @@ final class VirtualThreads {
 
     private static @Nullable Method newExecutor() {
         try {
-            // Java 19 and 20 have the method, which needs --enable-preview there.
+            // In Java 19 and 20 the method needs --enable-preview.
             return Runtime.version().feature() < 21
                     ? null
                     : Executors.class.getMethod("newVirtualThreadPerTaskExecutor");

@@ -8,6 +8,6 @@ interface WaitingContender extends Contender {
         await(key, () -> {});
     }
 
-    /** Waits for the key as long as it takes and runs the body under the lock. */
+    /** Waits for the key without a limit, and runs the body under the lock. */
     void await(String key, Runnable body) throws Exception;
 }

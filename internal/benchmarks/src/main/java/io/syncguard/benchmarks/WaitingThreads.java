@@ -13,14 +13,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads of one process that wait for one key: the cost of each hand-over at the server, by the number of waiters. */
+/** The cost of a hand-over at the server, by the number of threads of one process that wait for the key. */
 final class WaitingThreads implements Measurement {
 
     private static final int[] WAITERS = {2, 10, 100};
 
     private static final String DATABASE = "syncguard_waiting";
 
-    /** Hand-overs of a measurement. */
+    /** The minimum number of hand-overs in a measurement. */
     private static final int FEWEST = 10;
 
     private static final long BODY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -66,7 +66,7 @@ final class WaitingThreads implements Measurement {
     }
 
     private static double tripsPerHandOver(Arena arena, AtomicLong handOvers) throws InterruptedException {
-        // By then all of them wait.
+        // By then all threads wait.
         TimeUnit.NANOSECONDS.sleep(arena.rounds().duration().toNanos() / 4);
         long handOversBefore = handOvers.get();
         long before = arena.postgres().roundTrips(DATABASE);

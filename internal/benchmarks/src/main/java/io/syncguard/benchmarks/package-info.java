@@ -1,4 +1,4 @@
-/** Figures for docs/benchmarks.md. */
+/** Measures the figures of docs/benchmarks.md. */
 @NullMarked
 package io.syncguard.benchmarks;
 

@@ -43,7 +43,7 @@ class PaceTests {
         assertThat(pace().perSecond()).isEqualTo(5_000);
     }
 
-    /** As 16 threads would have recorded it in two seconds. */
+    /** Latencies as 16 threads would have recorded them in two seconds. */
     private Pace pace() {
         List<Histogram> threads =
                 IntStream.range(0, 16).mapToObj(thread -> Pace.emptyHistogram()).toList();

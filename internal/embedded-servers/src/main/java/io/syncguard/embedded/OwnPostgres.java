@@ -29,17 +29,17 @@ public final class OwnPostgres implements AutoCloseable {
     private int port;
     private EmbeddedPostgres server;
 
-    /** One that is fast, and may lose its data with the machine. */
+    /** A fast server, which may lose its data in a crash of the machine. */
     public OwnPostgres() {
         this(Map.of("fsync", "off"));
     }
 
-    /** @param settings as in its configuration file */
+    /** @param settings as in the configuration file */
     public OwnPostgres(Map<String, String> settings) {
         this(newDirectory(), settings, null);
     }
 
-    /** @param binaries the directory with the programs of another build */
+    /** @param binaries the directory with the programs of another build of PostgreSQL */
     public OwnPostgres(Map<String, String> settings, Path binaries) {
         this(newDirectory(), settings, binaries);
     }
@@ -56,7 +56,7 @@ public final class OwnPostgres implements AutoCloseable {
         return newStandby(port);
     }
 
-    /** @param through the port at which the standby finds this server */
+    /** @param through the port through which the standby connects to this server */
     public OwnPostgres newStandby(int through) {
         stop();
         Path copy = newDirectory();
@@ -94,7 +94,7 @@ public final class OwnPostgres implements AutoCloseable {
         return new JdbcTemplate(dataSource);
     }
 
-    /** Where its files are. */
+    /** The data directory. */
     public Path data() {
         return data;
     }
@@ -124,7 +124,7 @@ public final class OwnPostgres implements AutoCloseable {
         }
     }
 
-    /** Ends all its processes at once, like a machine that loses its power. */
+    /** Kills all processes of the server at once, like a power failure of its machine. */
     public void kill() {
         ProcessHandle postmaster = postmaster().orElseThrow();
         List<ProcessHandle> all =
@@ -135,7 +135,7 @@ public final class OwnPostgres implements AutoCloseable {
         stop();
     }
 
-    /** Stops all its processes: connections stay open and nothing is answered, until the returned action runs. */
+    /** Suspends all processes of the server until the returned action runs. Connections stay open without an answer. */
     public Runnable freeze() {
         ProcessHandle postmaster = postmaster().orElseThrow();
         List<Long> all = Stream.concat(Stream.of(postmaster), postmaster.descendants())
@@ -145,7 +145,7 @@ public final class OwnPostgres implements AutoCloseable {
         return () -> Signals.send("CONT", all);
     }
 
-    /** Asks the server to stop when its last session has ended; it takes no new ones until then. */
+    /** Asks the server to stop when its last session has ended. It accepts no new sessions until then. */
     public void stopWhenUnused() {
         postmaster().ifPresent(ProcessHandle::destroy);
     }
@@ -158,7 +158,7 @@ public final class OwnPostgres implements AutoCloseable {
         stop();
     }
 
-    /** Starts the stopped server in recovery, where it waits for a primary that does not exist. */
+    /** Starts the stopped server in recovery, with a primary that does not exist. */
     public void startAsStandby() {
         try {
             Files.createFile(data.resolve("standby.signal"));
@@ -168,7 +168,7 @@ public final class OwnPostgres implements AutoCloseable {
         start();
     }
 
-    /** Makes the standby a server that writes. */
+    /** Promotes the standby. */
     public void promote() {
         jdbc().queryForObject("SELECT pg_promote()", Boolean.class);
     }
@@ -179,7 +179,7 @@ public final class OwnPostgres implements AutoCloseable {
         FileSystemUtils.deleteRecursively(data);
     }
 
-    /** The first line of its file is the process id of a server that runs. */
+    /** Finds the main process of a running server: its id is the first line of its file. */
     private Optional<ProcessHandle> postmaster() {
         try (Stream<String> lines = Files.lines(data.resolve("postmaster.pid"))) {
             return ProcessHandle.of(Long.parseLong(lines.findFirst().orElseThrow()));

@@ -48,19 +48,19 @@ public final class OwnRedis implements AutoCloseable {
         this(isOfAnotherBinary() ? Path.of(System.getenv(BINARY)) : null, settings);
     }
 
-    /** @param binary the executable; {@code null} is the embedded one */
+    /** @param binary the executable; {@code null} for the embedded one */
     public OwnRedis(@Nullable Path binary, String... settings) {
         this.binary = binary;
         this.settings = List.of(settings);
         start();
     }
 
-    /** Whether another executable is started than the embedded one. */
+    /** Whether the environment variable names another executable than the embedded one. */
     public static boolean isOfAnotherBinary() {
         return System.getenv(BINARY) != null;
     }
 
-    /** What an application says to its driver; the protocol, if one is chosen. */
+    /** The driver configuration of an application, with the chosen protocol if any. */
     public static LettuceClientConfiguration clientConfiguration() {
         String protocol = System.getenv(PROTOCOL);
         return LettuceClientConfiguration.builder()
@@ -84,7 +84,7 @@ public final class OwnRedis implements AutoCloseable {
         return "redis://" + user + ":" + password + "@127.0.0.1:" + port;
     }
 
-    /** Commands of another client. */
+    /** The commands of a separate client. */
     public RedisCommands<String, String> commands() {
         if (commands == null) {
             commands = client().connect().sync();
@@ -106,17 +106,17 @@ public final class OwnRedis implements AutoCloseable {
         }
     }
 
-    /** A section of what it says of itself, on a new connection. */
+    /** The section of INFO with this name, on a new connection. */
     public String ask(String section) {
         return ask(commands -> commands.info(section));
     }
 
-    /** Makes it a replica of the other one. */
+    /** Makes this server a replica of the other one. */
     public void follow(OwnRedis master) {
         ask(commands -> commands.replicaof("127.0.0.1", master.port));
     }
 
-    /** Pauses everything that may write, scripts included, until {@link #goOn}. */
+    /** Pauses all commands that may write, including scripts, until {@link #goOn}. */
     public void pauseWrites() {
         client("PAUSE", "60000", "WRITE");
     }
@@ -131,14 +131,14 @@ public final class OwnRedis implements AutoCloseable {
         ask(commands -> commands.dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), all));
     }
 
-    /** Ends it like a crash: nothing is saved, and clients get no message. */
+    /** Kills the server like a crash: it saves nothing, and clients get no message. */
     public void kill() {
         ProcessHandle process = ProcessHandle.of(pid()).orElseThrow();
         process.destroyForcibly();
         process.onExit().join();
     }
 
-    /** Stops the process: requests arrive and are not read, until the returned action runs. */
+    /** Suspends the process until the returned action runs. Requests arrive, but the server does not read them. */
     public Runnable freeze() {
         long pid = pid();
         Signals.send("STOP", List.of(pid));
@@ -160,7 +160,7 @@ public final class OwnRedis implements AutoCloseable {
                 .port(port)
                 .setting("save \"\"")
                 .setting("appendonly no");
-        // Else it is that of the executable, and a server would read what another version has left.
+        // The default is the directory of the executable, where a server would read the files of another version.
         builder.setting("dir \"" + files.toString().replace('\\', '/') + "\"");
         if (binary != null) {
             builder.executableProvider(binary::toFile);
@@ -203,7 +203,7 @@ public final class OwnRedis implements AutoCloseable {
         }
     }
 
-    /** A port whose neighbour ten thousand above is free, too: there the nodes of a cluster talk to each other. */
+    /** Finds a free port. The port ten thousand above is free as well: cluster nodes use it among themselves. */
     public static int freePort() {
         while (true) {
             try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

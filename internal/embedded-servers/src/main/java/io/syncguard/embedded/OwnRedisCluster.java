@@ -32,7 +32,7 @@ public final class OwnRedisCluster implements AutoCloseable {
                     .commands()
                     .clusterAddSlots(IntStream.range(SLOTS * i / nodes.size(), SLOTS * (i + 1) / nodes.size())
                             .toArray());
-            // Nodes with the same epoch take new ones later, and one could claim a slot back while it moves.
+            // Nodes with the same epoch take new epochs later. A node could then claim a slot back during its move.
             nodes.get(i).commands().clusterSetConfigEpoch(i + 1);
             meet(nodes.get(i), nodes.subList(0, i));
         }
@@ -45,7 +45,7 @@ public final class OwnRedisCluster implements AutoCloseable {
         return nodes;
     }
 
-    /** The one that has this key. */
+    /** The node that has this key. */
     public OwnRedis nodeWith(String key) {
         int slot = SlotHash.getSlot(key);
         return nodes.stream()
@@ -54,12 +54,12 @@ public final class OwnRedisCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Whether that node was given the slot of this key when the cluster was made. */
+    /** Whether the node got the slot of this key at the creation of the cluster. */
     public boolean serves(OwnRedis node, String key) {
         return nodes.indexOf(node) == SlotHash.getSlot(key) * nodes.size() / SLOTS;
     }
 
-    /** Adds a replica of the other node, which has all its data when this returns. */
+    /** Adds a replica of this master. When this returns, the replica has all data. */
     public OwnRedis addReplica(OwnRedis master) {
         OwnRedis replica = node(nodes.size() + replicas.size());
         replicas.add(replica);
@@ -91,7 +91,7 @@ public final class OwnRedisCluster implements AutoCloseable {
         }
     }
 
-    /** Asks every node: one node alone may learn of the others only after ten seconds. */
+    /** Introduces the node to every other node: otherwise some may learn of it only after ten seconds. */
     private static void meet(OwnRedis node, List<OwnRedis> others) {
         others.forEach(other -> node.commands().clusterMeet("127.0.0.1", other.port()));
     }

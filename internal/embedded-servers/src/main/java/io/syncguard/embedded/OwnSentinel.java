@@ -11,12 +11,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import redis.embedded.RedisSentinel;
 
 /**
- * An embedded sentinel that watches one master alone, and promotes one of its replicas a second after the master is
+ * An embedded sentinel that watches a single master, and promotes one of its replicas a second after the master is
  * gone.
  */
 public final class OwnSentinel implements AutoCloseable {
 
-    /** The name of its only master. */
+    /** The name of the master. */
     public static final String MASTER = "locks";
 
     private final int port = OwnRedis.freePort();
@@ -24,7 +24,7 @@ public final class OwnSentinel implements AutoCloseable {
     private final RedisClient client;
     private final RedisSentinelCommands<String, String> commands;
 
-    /** @param replicas how many there are, all of which are known when this returns */
+    /** @param replicas the number of replicas. When this returns, the sentinel knows all of them */
     public OwnSentinel(OwnRedis master, int replicas) {
         try {
             sentinel = RedisSentinel.newRedisSentinel()
@@ -50,7 +50,7 @@ public final class OwnSentinel implements AutoCloseable {
         return port;
     }
 
-    /** Until it knows so many replicas of the master, without one that is down. */
+    /** Waits until the sentinel knows this number of replicas of the master, and none of them is down. */
     public void awaitReplicas(int replicas) {
         Patience.awaitOrFail(() -> commands.replicas(MASTER).stream()
                         .filter(replica -> "slave".equals(replica.get("flags")))

@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Polls a condition, because a server does not report what it has done. */
+/** Polls a condition, because a server does not report its progress. */
 final class Patience {
 
     private static final long PAUSE_MILLIS = 50;
@@ -13,7 +13,7 @@ final class Patience {
     private Patience() {}
 
     /**
-     * Returns when the condition holds, the time is over, or this thread is interrupted.
+     * Waits until the condition holds, the time is over, or this thread is interrupted.
      *
      * @return whether it holds
      */
@@ -37,7 +37,7 @@ final class Patience {
         return answer;
     }
 
-    /** Fails where the condition does not hold within a minute. */
+    /** Waits for the condition. Fails if it does not hold within a minute. */
     static void awaitOrFail(BooleanSupplier condition) {
         if (!await(Duration.ofMinutes(1), condition)) {
             throw new IllegalStateException("The servers do not find together");

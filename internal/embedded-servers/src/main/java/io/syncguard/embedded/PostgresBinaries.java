@@ -16,8 +16,8 @@ import org.tukaani.xz.LZMA2Options;
 import org.tukaani.xz.XZOutputStream;
 
 /**
- * The build of PostgreSQL that is started: the programs in the directory of the environment variable
- * {@value #DIRECTORY}, such as {@code /usr/lib/postgresql/15/bin}, or those that are embedded.
+ * The build of PostgreSQL to start: the programs in the directory of the environment variable {@value #DIRECTORY}, such
+ * as {@code /usr/lib/postgresql/15/bin}, or the embedded ones.
  */
 public final class PostgresBinaries {
 
@@ -25,12 +25,12 @@ public final class PostgresBinaries {
 
     private PostgresBinaries() {}
 
-    /** Whether the environment variable names them. */
+    /** Whether the environment variable names a directory. */
     public static boolean areConfigured() {
         return System.getenv(DIRECTORY) != null;
     }
 
-    /** The builder of a server that accepts connections from this machine only. */
+    /** The builder of a server that accepts connections only from this machine. */
     public static EmbeddedPostgres.Builder builder() {
         return areConfigured() ? builder(Path.of(System.getenv(DIRECTORY))) : local();
     }
@@ -38,7 +38,7 @@ public final class PostgresBinaries {
     /** The same for a server of the programs in this directory. */
     public static EmbeddedPostgres.Builder builder(Path directory) {
         return local().setPgBinaryResolver((system, machine) -> archive(directory))
-                // The default of a package is a directory that its own user alone may write to.
+                // The default of a package is a directory that only its own user may write to.
                 .setServerConfig("unix_socket_directories", "");
     }
 
@@ -47,8 +47,8 @@ public final class PostgresBinaries {
     }
 
     /**
-     * An archive with a script for each program, which runs it: a program that is moved away would not find its other
-     * files.
+     * An archive with a script for each program, which runs the program in its place: a moved program would not find
+     * its other files.
      */
     private static InputStream archive(Path directory) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Starts a PostgreSQL that outlives this process, and recognises one that another process has started so. */
+/** Starts a PostgreSQL that outlives this process, and recognises one that another process has started like this. */
 final class PostgresStarter {
 
     private static final Logger LOG = LoggerFactory.getLogger(PostgresStarter.class);
 
     private static final Duration TIME_TO_START = Duration.ofSeconds(60);
 
-    /** The name is part of the title of its processes, too. */
+    /** Identifies a shared server. Its name is also part of the titles of its processes. */
     private static final String WHO_ARE_YOU = """
             SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::bigint, current_setting('data_directory')
             WHERE current_setting('cluster_name') = ?
@@ -72,7 +72,7 @@ final class PostgresStarter {
         }
     }
 
-    /** The process that answers this connection; {@code null} when it is not the shared one. */
+    /** The server process of this connection; {@code null} if the server is not the shared one. */
     @Nullable
     ServerProcess behind(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(WHO_ARE_YOU)) {

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
 
-/** Starts a Redis that outlives this process, and recognises one that another process has started so. */
+/** Starts a Redis that outlives this process, and recognises one that another process has started like this. */
 final class RedisStarter {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisStarter.class);
@@ -28,9 +28,9 @@ final class RedisStarter {
     }
 
     /**
-     * Starts a server, which listens soon, and is empty whenever it starts.
+     * Starts a server. It listens soon after this returns, and is empty after every start.
      *
-     * @return its directory
+     * @return the directory of the server
      */
     Path start() throws IOException {
         LOG.info("Starting a Redis ({})", shared.name());
@@ -56,7 +56,7 @@ final class RedisStarter {
         return directory;
     }
 
-    /** The process that answers this connection; {@code null} when it is not the shared one. */
+    /** The server process of this connection; {@code null} if the server is not the shared one. */
     @Nullable
     ServerProcess behind(RedisCommands<String, String> connection) throws IOException {
         Path directory = Path.of(connection.configGet("dir").getOrDefault("dir", ""));
@@ -66,7 +66,7 @@ final class RedisStarter {
                 : null;
     }
 
-    /** There a program has no session to be given, and a Ctrl-C that ends this process ends Redis, too. */
+    /** Windows has no sessions, so that a Ctrl-C that ends this process ends Redis, too. */
     private static boolean isWindows() {
         return System.getProperty("os.name").startsWith("Windows");
     }

@@ -8,10 +8,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * The process of a shared server, which no Java process is the parent of.
+ * The process of a shared server. No Java process is its parent.
  *
- * @param program part of the name of its program
- * @param directory its files, removed with it
+ * @param program part of the name of the program
+ * @param directory the files of the server, removed with it
  */
 record ServerProcess(String program, long pid, Path directory) {
 
@@ -23,10 +23,10 @@ record ServerProcess(String program, long pid, Path directory) {
         return directory.resolve("server.log");
     }
 
-    /** Stops the server, which ends when its last client is gone, and removes its directory. */
+    /** Stops the server and removes its directory. The server ends when its last client is gone. */
     void stop() throws IOException {
         ProcessHandle process = ProcessHandle.of(pid)
-                // A server behind a forwarded port has its id from another system, where it means another process.
+                // The id of a server behind a forwarded port is from another system. Here it means another process.
                 .filter(found -> found.info().command().orElse("").contains(program))
                 .orElse(null);
         if (process != null && process.destroy() && hasEnded(process)) {
@@ -38,7 +38,7 @@ record ServerProcess(String program, long pid, Path directory) {
     }
 
     private static boolean hasEnded(ProcessHandle process) {
-        // Not onExit(): where the process is no child of this one, that looks only every few seconds.
+        // onExit() would look only every few seconds, because the process is no child of this one.
         return Patience.await(TIME_TO_STOP, () -> !process.isAlive());
     }
 

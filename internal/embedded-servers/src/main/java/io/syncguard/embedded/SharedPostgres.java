@@ -16,12 +16,12 @@ import org.slf4j.LoggerFactory;
  * One process's membership in a PostgreSQL server that several processes on this machine share.
  *
  * <p>The first process starts the server, later ones find it on its port, and the last one to leave stops it and
- * removes its data. No process owns it: it outlives one that is killed, whoever that was. After a {@code kill -9} of
- * the last process the server is left over; the next process joins it, and stops it when it leaves as the last one. Or
- * stop it by hand, with the process id that is logged by every process that joins.
+ * removes its data. No process owns the server: it survives the kill of any of them. After a {@code kill -9} of
+ * the last process the server is left over. The next process joins it, and stops it if it is the last one to leave.
+ * Or stop it by hand: every process that joins logs the process id of the server.
  *
- * <p>An advisory lock, shared and held by a connection that stays open, shows the others that this process is there:
- * the server itself ends it when the process dies.
+ * <p>A shared advisory lock on an open connection shows the other processes that this one uses the server. The server
+ * ends the lock when the process dies.
  */
 public final class SharedPostgres implements AutoCloseable {
 
@@ -31,7 +31,7 @@ public final class SharedPostgres implements AutoCloseable {
     private static final int LOGIN_TIMEOUT_SECONDS = 5;
 
     private static final String ENTER = "SELECT pg_advisory_lock_shared(54329)";
-    /** A session's own shared lock does not stand in its way, so this is true for the last one alone. */
+    /** A session's own shared lock does not conflict, so this is true only for the last session. */
     private static final String IS_LAST = "SELECT pg_try_advisory_lock(54329)";
 
     private final SharedServer shared;
@@ -55,7 +55,7 @@ public final class SharedPostgres implements AutoCloseable {
         }
     }
 
-    /** The JDBC URL of its only database. */
+    /** The JDBC URL of the server's only database. */
     public String url() {
         return url(shared);
     }
@@ -102,7 +102,7 @@ public final class SharedPostgres implements AutoCloseable {
         return new SharedPostgres(shared, connection, process);
     }
 
-    /** A connection to whatever listens on the port; {@code null} when nothing does. */
+    /** Connects to the server that listens on the port; {@code null} if there is none. */
     private static @Nullable Connection connect(SharedServer shared) throws SQLException {
         try {
             return DriverManager.getConnection(url(shared) + "?loginTimeout=" + LOGIN_TIMEOUT_SECONDS, USER, "");

@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
 /**
  * One process's membership in a Redis server that several processes on this machine share, as in
  * {@link SharedPostgres}: the first one starts it, later ones find it on its port, and the last one to leave stops it.
- * After a {@code kill -9} of the last process it is left over; the next process joins it, and stops it when it leaves
- * as the last one.
+ * After a {@code kill -9} of the last process the server is left over. The next process joins it, and stops it if it is
+ * the last one to leave.
  *
- * <p>A connection with a name that stays open shows the others that this process is there: it ends with the process.
+ * <p>An open connection with a name shows the other processes that this one uses the server. It ends with the process.
  */
 public final class SharedRedis implements AutoCloseable {
 
@@ -68,7 +68,7 @@ public final class SharedRedis implements AutoCloseable {
     public void close() throws IOException {
         try (FileChannel turn = shared.openTurn()) {
             turn.lock();
-            // Removes the name before the check: the server notices the end of the connection later.
+            // Removes the name before the check, because the server detects the end of the connection only later.
             membership.clientSetname("");
             if (isEmpty()) {
                 process.stop();
@@ -113,7 +113,7 @@ public final class SharedRedis implements AutoCloseable {
         return connection;
     }
 
-    /** A connection to whatever listens on the port; {@code null} when nothing does. */
+    /** Connects to the server that listens on the port; {@code null} if there is none. */
     private static @Nullable RedisCommands<String, String> connect(RedisClient client, SharedServer shared) {
         try {
             return client.connect().sync();

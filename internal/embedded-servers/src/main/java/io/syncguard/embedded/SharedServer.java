@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What the processes of one user that share a server agree on: its name and its port.
+ * The name and the port of a server that several processes of one user share.
  *
  * @param name distinguishes the server from others, such as {@code orders-postgres}
  * @param port a port of the loopback interface; 0 for a free one, which no other process finds
- * @param remedy what to set when something else answers on the port; part of the exception's message
+ * @param remedy the advice if another program answers on the port; part of the exception's message
  */
 public record SharedServer(String name, int port, String remedy) {
 
@@ -19,7 +19,7 @@ public record SharedServer(String name, int port, String remedy) {
         return new SharedServer(name, other, remedy);
     }
 
-    /** The directory of this server's files, one for each user: another user's files could not be written. */
+    /** The directory of this server's files. Each user has one, because a user cannot write the files of another. */
     Path home() throws IOException {
         Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
         return Files.createDirectories(temporary.resolve(name + "-" + System.getProperty("user.name")))
@@ -27,9 +27,9 @@ public record SharedServer(String name, int port, String remedy) {
     }
 
     /**
-     * A file that a process locks while it joins or leaves. Without it, two processes that start at once would both
-     * start a server, and one that leaves could stop the server that another has just found. The end of a process ends
-     * its lock.
+     * Opens the file that a process locks while it joins or leaves. Without this lock, two processes that start at once
+     * would both start a server, and a process that leaves could stop the server that another has just found. The end
+     * of a process ends its lock.
      */
     FileChannel openTurn() throws IOException {
         return FileChannel.open(home().resolve("turn"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

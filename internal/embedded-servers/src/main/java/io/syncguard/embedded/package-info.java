@@ -1,4 +1,4 @@
-/** Starts and stops real servers on this machine, without an installation. */
+/** Starts and stops real servers on this machine. They need no installation. */
 @NullMarked
 package io.syncguard.embedded;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/** What the library logs while this is open. */
+/** Captures the log messages of the library while it is open. */
 public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
@@ -31,7 +31,7 @@ public final class CapturedLog implements AutoCloseable {
         this(Level.WARN);
     }
 
-    /** @param lowest the lowest level that is captured */
+    /** @param lowest the lowest level to capture */
     public CapturedLog(Level lowest) {
         appender.start();
         logger.addAppender(appender);

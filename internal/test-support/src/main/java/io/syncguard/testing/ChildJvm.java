@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /**
- * Another process: a JVM that runs a main class of the test class path, answers lines with lines, and can be paused and
- * killed. It always ends with this process, because its input ends then.
+ * A child process: a JVM that runs a main class of the test class path and answers lines with lines. A test can pause
+ * and kill it. It always ends with this process, because its input ends then.
  *
- * <p>One thread at a time may ask.
+ * <p>Only one thread at a time may use it.
  */
 public final class ChildJvm implements AutoCloseable {
 
@@ -50,12 +50,12 @@ public final class ChildJvm implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx128m",
-                // The JVM warns of each thread that it cannot start. By default it writes to the output of the answers,
+                // The JVM warns of each thread that it cannot start. By default it writes to the output of answers,
                 // where the parent would take the warning for the answer, and each answer for the next one.
                 "-Xlog:disable",
                 "-Xlog:all=warning:stderr",
                 "-cp",
-                // Surefire may have started this JVM with a jar that only names the class path.
+                // Surefire may have started this JVM with a jar that only lists the class path.
                 System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                 main.getName()));
         command.addAll(List.of(arguments));
@@ -73,7 +73,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * The child's side: answers one line to each line, until the parent closes or ends. Printed output goes to the log.
+     * Called in the child: answers each line with one line until the parent closes the input or ends. Printed output
+     * goes to the log.
      */
     public static void serve(UnaryOperator<String> answer) throws IOException {
         PrintStream answers = System.out;
@@ -91,7 +92,7 @@ public final class ChildJvm implements AutoCloseable {
         return ask(question, PATIENCE_SECONDS);
     }
 
-    /** The same, for a question that takes longer. */
+    /** The same with another limit, for a question that takes longer. */
     public String ask(String question, long patienceSeconds) {
         try {
             questions.write(question + "\n");
@@ -109,14 +110,14 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** Stops the process wherever it is, like a frozen virtual machine. */
+    /** Suspends the process at an arbitrary point, like a frozen virtual machine. */
     public void pause() {
         signal("STOP");
     }
 
     /**
-     * From now on the process can start no thread, until {@link #giveThreads}. The process itself takes part:
-     * {@link ThreadShortage#begin}.
+     * Keeps the process from starting threads until {@link #giveThreads}. The process must call
+     * {@link ThreadShortage#begin} when it gets this question.
      */
     public void takeThreads(String question) {
         ThreadShortage.limit(process.pid());
@@ -129,12 +130,12 @@ public final class ChildJvm implements AutoCloseable {
         ask(question);
     }
 
-    /** Lets a paused process go on. */
+    /** Resumes a paused process. */
     public void resume() {
         signal("CONT");
     }
 
-    /** Ends the process without any clean-up, even if it is paused. */
+    /** Kills the process without any clean-up, even if it is paused. */
     public void kill() {
         process.destroyForcibly();
         try {
@@ -172,7 +173,7 @@ public final class ChildJvm implements AutoCloseable {
                 answers.add(line);
             }
         } catch (IOException ex) {
-            // The child was killed.
+            // The child has been killed.
         } finally {
             answers.add(END);
         }

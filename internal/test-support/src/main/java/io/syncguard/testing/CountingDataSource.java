@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Counts the requests for a connection: without one, no statement is sent. */
+/** Counts the requests for a connection. Without a connection, the library can send no statement. */
 public final class CountingDataSource extends DelegatingDataSource {
 
     private final AtomicLong asked = new AtomicLong();

@@ -15,8 +15,8 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A role of a test database that has the rights which {@code docs/security.md} asks for, and no others. The tables are
- * in the schema {@code public}, whose rights the tests take from everybody else.
+ * A role of a test database that has only the rights that {@code docs/security.md} lists. The tables are in the schema
+ * {@code public}, whose rights the tests revoke from all other roles.
  */
 public final class DocumentedRights {
 
@@ -36,7 +36,7 @@ public final class DocumentedRights {
         this.role = "limited_in_" + database;
     }
 
-    /** A role without any right in this database. */
+    /** Creates a role without any right in this database. */
     public static DocumentedRights noneIn(String url) {
         DocumentedRights rights = new DocumentedRights(url);
         rights.jdbc.execute("REVOKE ALL ON DATABASE " + rights.database + " FROM PUBLIC");
@@ -46,7 +46,7 @@ public final class DocumentedRights {
         return rights;
     }
 
-    /** Gives the rights of these samples. */
+    /** Grants the rights in these samples. */
     public DocumentedRights grant(String... samples) {
         Stream.of(samples).flatMap(sample -> of(sample).stream()).forEach(this::grant);
         return this;
@@ -77,7 +77,7 @@ public final class DocumentedRights {
         return PASSWORD;
     }
 
-    /** One privilege on one object, as the manual names it. */
+    /** One privilege on one object, in the words of the manual. */
     public record Right(String privilege, String object) {
 
         @Override
@@ -86,7 +86,7 @@ public final class DocumentedRights {
         }
     }
 
-    /** The rights of one sample of the manual, one by one. */
+    /** The single rights in one sample of the manual. */
     public static List<Right> of(String sample) {
         Matcher region =
                 Pattern.compile("(?s)-- sample: " + sample + "\\R(.*?)-- end").matcher(script());

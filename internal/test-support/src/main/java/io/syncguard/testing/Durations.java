@@ -35,7 +35,7 @@ public final class Durations {
 
     private Durations() {}
 
-    /** Any duration whatever, for {@code @ForAll(supplier = Durations.Any.class)}: half of them near the limits. */
+    /** Any duration, for {@code @ForAll(supplier = Durations.Any.class)}. Half of them are near the limits. */
     public static final class Any implements ArbitrarySupplier<Duration> {
         @Override
         public Arbitrary<Duration> get() {
@@ -67,7 +67,7 @@ public final class Durations {
                 && isLegalTime(duration);
     }
 
-    /** A wait time, or a time to hold a lock at least. */
+    /** Whether the duration is a legal wait time or {@code holdAtLeast}. */
     public static boolean isLegalTime(Duration duration) {
         return nanos(duration).signum() >= 0 && nanos(duration).compareTo(nanos(YEAR)) <= 0;
     }

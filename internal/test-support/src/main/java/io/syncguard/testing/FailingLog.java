@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.LoggerFactory;
 
 /**
- * While this is open, messages of the library that begin with this text cannot be logged, as if there were no memory.
+ * Makes the logging of the library's messages that begin with a text fail while it is open, as if there were no memory.
  */
 public final class FailingLog implements AutoCloseable {
 

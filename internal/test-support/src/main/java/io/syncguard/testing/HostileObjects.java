@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What somebody with the right to create in {@code public} can put there, so that calls of the library find it: an
- * operator or a function with the same name, for each combination of types that could fit a call. Each of them counts
- * its calls and fails.
+ * Objects that an attacker with the right to create in {@code public} can put there, so that calls of the library find
+ * them: operators and functions with the same name, for each combination of types that could fit a call. Each object
+ * counts its calls and fails.
  */
 public final class HostileObjects {
 
@@ -28,7 +28,7 @@ public final class HostileObjects {
 
     private static final String OPERATORS = "+ - * / % = <> < > <= >= || ~~";
 
-    /** Creates one function, unless there is one with this signature. */
+    /** Creates one function, unless one with this signature exists. */
     private static final String CREATE = """
             CREATE FUNCTION attack.put(name TEXT, parameters TEXT, result TEXT) RETURNS VOID LANGUAGE plpgsql AS $f$
             BEGIN
@@ -62,8 +62,9 @@ public final class HostileObjects {
             """;
 
     /**
-     * For each function with this name, in pg_catalog or of the library: all combinations of types that its parameters
-     * could be called with, or, of many parameters, those that change one or all of a type.
+     * Creates functions with the names and parameter counts of those in pg_catalog and of the library, with all
+     * combinations of types that a call could use. With many parameters, only those combinations that change one
+     * parameter or all parameters of a type.
      */
     private static final String PUT_FUNCTIONS = """
             DO $do$
@@ -115,10 +116,10 @@ public final class HostileObjects {
     }
 
     /**
-     * Lets a role create in {@code public}, and creates them as that role.
+     * Lets a role create in {@code public}, and creates the objects as that role.
      *
-     * @param schema of the functions of the library, whose texts name the functions that they call
-     * @param statements that the library sends, too
+     * @param schema the schema with the functions of the library, whose texts name the functions that they call
+     * @param statements the statements that the library also sends
      */
     public static HostileObjects in(String url, String schema, List<String> statements) {
         JdbcTemplate administrator = new JdbcTemplate(PostgresServer.dataSource(url + "&currentSchema=pg_catalog"));
@@ -164,14 +165,14 @@ public final class HostileObjects {
                 .toList();
     }
 
-    /** None of them was called. */
+    /** Asserts that no object was called. */
     public void assertNotCalled() {
         assertThat(administrator.queryForObject("SELECT is_called FROM attack.calls", Boolean.class))
                 .as("a function of somebody else was called")
                 .isFalse();
     }
 
-    /** How many there are. */
+    /** The number of objects. */
     public long size() {
         return administrator.queryForObject(
                 "SELECT (SELECT count(*) FROM pg_proc WHERE proowner = CAST('attacker' AS regrole))"

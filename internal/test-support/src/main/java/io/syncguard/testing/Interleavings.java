@@ -9,32 +9,32 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.verifier.Verifier;
 
 /**
- * Lincheck's model checker. It runs a scenario again and again and switches between its threads at other places each
- * time: first all runs without a switch that nothing forces, then all with one, and so on.
+ * Lincheck's model checker. It runs a scenario repeatedly and switches between its threads at different places each
+ * time: first all runs without an unforced switch, then all with one, and so on.
  *
  * <p>A scenario is a public class with a public constructor without parameters. Its {@code run} has the annotation
- * {@code Operation}: it starts the threads, waits for their end, and throws if something does not hold.
+ * {@code Operation}. It starts the threads, waits for their end, and throws if a condition does not hold.
  */
 public final class Interleavings {
 
-    /** How many times as many runs as in a build. */
+    /** The factor for the number of runs; 1 in a build. */
     public static final int LENGTH = Integer.getInteger("syncguard.interleavings", 1);
 
     /** The limit for one scenario. */
     public static final long PATIENCE_SECONDS = 120L * LENGTH;
 
-    /** A thread that repeats a loop more often waits. An iteration over a new {@code ConcurrentHashMap} takes 16. */
+    /** A thread that repeats a loop more often waits. Iterating over a new {@code ConcurrentHashMap} takes 16. */
     private static final int ITERATIONS = 20;
 
-    /** Lincheck's default is too short for a first run, which transforms classes, on a machine under load. */
+    /** Lincheck's default is too short on a machine under load, because the first run transforms classes. */
     private static final long RUN_MILLIS = 100_000;
 
-    /** What Lincheck reports when no thread can go on. It says more when a run took too long. */
+    /** The report of Lincheck if no thread can proceed. If a run took too long, the report says more. */
     public static final String HUNG = "= The execution has hung =";
 
     private Interleavings() {}
 
-    /** Some threads, and what must hold however they interleave. */
+    /** Some threads, and a condition that must hold for every interleaving. */
     public interface Scenario {
         void run() throws Exception;
     }
@@ -42,12 +42,12 @@ public final class Interleavings {
     /**
      * Explores scenarios.
      *
-     * @param runs how many runs each has at most, in a build
-     * @return what was found for each: {@code holds in 300 runs}, {@code holds in 210 runs, which are all}, or
+     * @param runs the maximum number of runs of each scenario in a build
+     * @return the result of each scenario: {@code holds in 300 runs}, {@code holds in 210 runs, which are all}, or
      *     {@code fails in run 17: …}
      */
     public static List<String> explore(int runs, List<Class<? extends Scenario>> scenarios) {
-        // In another process, because Lincheck rewrites classes that the JVM has loaded.
+        // Runs in another process, because Lincheck rewrites classes that the JVM has loaded.
         try (ChildJvm child = ChildJvm.start(Interleavings.class)) {
             return scenarios.stream()
                     .map(scenario -> child.ask(question(runs, scenario), PATIENCE_SECONDS))
@@ -58,7 +58,7 @@ public final class Interleavings {
     /**
      * Explores one scenario.
      *
-     * @return the same; for threads that wait for each other forever, it contains {@link #HUNG}
+     * @return the result, which contains {@link #HUNG} if the threads wait for each other forever
      */
     public static String explore(int runs, Class<? extends Scenario> scenario) {
         return explore(runs, List.of(scenario)).get(0);
@@ -75,7 +75,7 @@ public final class Interleavings {
         return thread;
     }
 
-    /** Fails the run of a scenario unless this holds. AssertJ is not made to be model checked. */
+    /** Fails the run of a scenario unless the condition holds. AssertJ does not work in the model checker. */
     public static void require(boolean holds, String what) {
         if (!holds) {
             throw new AssertionError("It does not hold that " + what);
@@ -113,7 +113,7 @@ public final class Interleavings {
         }
     }
 
-    /** The run must not throw. Lincheck makes it. */
+    /** Rejects a run that throws. Lincheck creates the verifier. */
     public static final class ExceptionVerifier implements Verifier {
 
         private static int runs;

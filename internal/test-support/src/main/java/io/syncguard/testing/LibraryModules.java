@@ -5,7 +5,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The classes of the library's modules, without their tests. Only tests of a module beside them find them. */
+/** The classes of the library's modules, without their tests. Works only in tests of a sibling module. */
 public final class LibraryModules {
 
     public static final List<String> NAMES = List.of(

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The one real MariaDB or MySQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of an
  * administrator, with a database and parameters) where it is set, else an embedded MariaDB. Tests are reported as
- * skipped, with the reason, where its binaries do not run.
+ * skipped, with the reason, if its binaries do not run.
  */
 public final class MariaDbServer {
 

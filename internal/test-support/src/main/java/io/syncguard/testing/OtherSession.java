@@ -8,8 +8,8 @@ import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Another session at the database, with a transaction that stays open: it locks what a test wants locked. It also reads
- * past all transactions, and ends sessions.
+ * Another session of the database, with an open transaction, which holds the row locks that a test needs. Outside of
+ * that transaction, it also reads and ends sessions.
  */
 public final class OtherSession implements AutoCloseable {
 
@@ -40,7 +40,7 @@ public final class OtherSession implements AutoCloseable {
         }
     }
 
-    /** Ends the transaction, which releases its locks, and begins another. */
+    /** Rolls the transaction back, which releases its locks, and begins another one. */
     public void rollback() {
         try {
             connection.rollback();
@@ -49,7 +49,7 @@ public final class OtherSession implements AutoCloseable {
         }
     }
 
-    /** Commits the transaction and begins another. */
+    /** Commits the transaction and begins another one. */
     public void commit() {
         try {
             connection.commit();

@@ -22,7 +22,7 @@ import org.springframework.util.FileSystemUtils;
 
 /**
  * The real PgBouncer in front of the test server: the program that the environment variable {@value #PROGRAM} names, or
- * where Debian's package puts it. Tests are reported as skipped, with the reason, where it is not there.
+ * that of Debian's package. Tests are reported as skipped, with the reason, if it is not installed.
  */
 public final class PgBouncer implements AutoCloseable {
 
@@ -55,7 +55,7 @@ public final class PgBouncer implements AutoCloseable {
         return start(url, "session");
     }
 
-    /** Skips the tests where there is none. */
+    /** Skips the test if PgBouncer is not installed. */
     public static void assumeInstalled() {
         Path program = program();
         assumeTrue(
@@ -63,7 +63,7 @@ public final class PgBouncer implements AutoCloseable {
                 program + " is no program: install PgBouncer, or name it in " + PROGRAM + ", to run these tests");
     }
 
-    /** Where it listens, on this machine. */
+    /** The port on this machine. */
     public int port() {
         return port;
     }
@@ -107,7 +107,7 @@ public final class PgBouncer implements AutoCloseable {
     private static Process launch(Path configuration, Path log) throws IOException {
         List<String> command = new ArrayList<>(List.of(program().toString()));
         if (isRoot()) {
-            // It refuses to run as root.
+            // PgBouncer refuses to run as root.
             command.addAll(List.of("-u", "nobody"));
         }
         command.add(configuration.toString());
@@ -121,7 +121,7 @@ public final class PgBouncer implements AutoCloseable {
         return "root".equals(System.getProperty("user.name"));
     }
 
-    /** Every client is logged in at the server as the user of the URL. */
+    /** The configuration. PgBouncer logs every client in at the server as the user of the URL. */
     private static List<String> configuration(String url, String mode, int port, String... settings) {
         Properties server = Objects.requireNonNull(Driver.parseURL(url, null), url);
         String password = server.getProperty("password", "");

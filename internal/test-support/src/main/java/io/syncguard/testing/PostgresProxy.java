@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * Stands between a client and the test server. It counts round trips, can stop answering, delay answers, lose one
- * answer or hold one request back, and shows what the client sends.
+ * Stands between a client and the test server. It counts round trips, and shows the requests of the client. It can stop
+ * answering, delay answers, lose one answer, or hold one request back.
  *
  * <p>A round trip is one {@code ReadyForQuery} message of the server, after which the client may send again. The proxy
  * understands only connections without encryption.
@@ -52,7 +52,7 @@ public final class PostgresProxy implements ServerProxy {
         return roundTrips.get();
     }
 
-    /** New connections go to another server. */
+    /** Sends new connections to another server. */
     public void moveTo(int port) {
         connections.moveTo(port);
     }
@@ -80,26 +80,26 @@ public final class PostgresProxy implements ServerProxy {
         nextToLose.set(new Loss(words, true));
     }
 
-    /** Like {@link #loseAnswerTo}, but leaves the connection open: the client waits. */
+    /** Like {@link #loseAnswerTo}, but leaves the connection open, so that the client waits. */
     public void swallowAnswerTo(String words) {
         nextToLose.set(new Loss(words, false));
     }
 
     /**
      * Cuts the connection on which the server answers the next query: after the server has done its work, before the
-     * client receives the answer. An answer without a row, as to a pool's test of a connection, does not count; but a
-     * new connection sends some queries.
+     * client receives the answer. An answer without a row, such as to a pool's test of a connection, does not count.
+     * But a new connection sends some queries, which count.
      */
     public void loseNextAnswer() {
         losesNextAnswer.set(true);
     }
 
-    /** Whether the answer to be lost was lost. */
+    /** Whether the proxy has lost the answer that it should lose. */
     public boolean hasLostAnswer() {
         return !losesNextAnswer.get();
     }
 
-    /** Receives the message with the parameters of a statement, byte by byte as characters. */
+    /** Passes the messages with the parameters of statements to the watcher, each byte as a character. */
     public void watchParameters(Consumer<String> watcher) {
         parameterWatcher = watcher;
     }
@@ -129,7 +129,7 @@ public final class PostgresProxy implements ServerProxy {
         connections.close();
     }
 
-    /** The message from its length on; the length includes itself. */
+    /** Reads the message from its length on. The length includes itself. */
     private static byte[] readBody(DataInputStream messages) throws IOException {
         int length = messages.readInt();
         byte[] rest = messages.readNBytes(length - Integer.BYTES);
@@ -154,7 +154,7 @@ public final class PostgresProxy implements ServerProxy {
         public void forwardRequests(TcpProxy.Link link) throws IOException {
             DataInputStream messages = new DataInputStream(link.client().getInputStream());
             OutputStream out = link.upstream().getOutputStream();
-            // The first message alone has no type.
+            // Only the first message has no type.
             out.write(readBody(messages));
             while (true) {
                 int type = messages.readUnsignedByte();

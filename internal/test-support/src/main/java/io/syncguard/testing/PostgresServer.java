@@ -18,8 +18,8 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
  * The one real PostgreSQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of a
- * superuser) where it is set, else a container where a Docker engine answers, else an embedded server.
- * {@link PostgresBinaries} says of which build an embedded one is.
+ * superuser) if it is set, else a container if a Docker engine answers, else an embedded server.
+ * {@link PostgresBinaries} determines the build of the embedded one.
  */
 public final class PostgresServer {
 
@@ -28,10 +28,10 @@ public final class PostgresServer {
     private static final String[] SETTINGS = {"shared_preload_libraries", "pg_stat_statements", "max_connections", "300"
     };
 
-    /** A file system in memory, where Linux has one. Each test makes a database, of 300 files. */
+    /** The file system in memory of Linux. Each test creates a database with 300 files. */
     private static final Path MEMORY = Path.of("/dev/shm");
 
-    /** In bytes, of four servers with two hundred databases each. */
+    /** The bytes for four servers with two hundred databases each. */
     private static final long MEMORY_NEEDED = 8L << 30;
 
     private static final AtomicInteger DATABASES = new AtomicInteger();
@@ -40,7 +40,7 @@ public final class PostgresServer {
 
     private PostgresServer() {}
 
-    /** The URL of a new, empty database. */
+    /** Creates an empty database and returns its URL. */
     public static String newDatabaseUrl() {
         String name = "test_" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
         try (Connection connection = DriverManager.getConnection(SERVER_URL);
@@ -52,7 +52,7 @@ public final class PostgresServer {
         return SERVER_URL.replaceFirst("(jdbc:postgresql://[^/]+/)[^?]*", "$1" + name);
     }
 
-    /** Unpooled connections to a new, empty database. */
+    /** Creates an empty database and returns unpooled connections to it. */
     public static DataSource newDatabase() {
         return dataSource(newDatabaseUrl());
     }

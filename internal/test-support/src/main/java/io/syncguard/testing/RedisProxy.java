@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Stands between a client and a Redis, byte by byte: it does not know where an answer ends. */
+/** Stands between a client and a Redis. It forwards bytes, and does not know where an answer ends. */
 public final class RedisProxy implements ServerProxy {
 
     private static final int BUFFER = 8192;
@@ -18,7 +18,7 @@ public final class RedisProxy implements ServerProxy {
     private final TcpProxy connections;
     private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
 
-    /** The words of the server that clients read in another form, as long as the words themselves. */
+    /** Words of the server's answers, with replacements of the same length. */
     private final Map<String, String> replaced = new ConcurrentHashMap<>();
 
     /** @param url of the server */
@@ -32,7 +32,7 @@ public final class RedisProxy implements ServerProxy {
         return "redis://127.0.0.1:" + connections.port();
     }
 
-    /** New connections go to another server. */
+    /** Sends new connections to another server. */
     public void moveTo(int port) {
         connections.moveTo(port);
     }
@@ -47,22 +47,22 @@ public final class RedisProxy implements ServerProxy {
         connections.speakAgain();
     }
 
-    /** Existing connections lose the answers of the server from now on. New connections work. */
+    /** Loses the answers of the server on all existing connections from now on. New connections work. */
     public void loseWaysBack() {
         connections.loseWaysBack();
     }
 
-    /** The same for both directions: neither side receives anything more. */
+    /** The same in both directions: neither side receives anything more. */
     public void loseWays() {
         connections.loseWays();
     }
 
-    /** Does that at the next answer of the server: the server has executed the request. */
+    /** Calls {@link #loseWays} at the next answer of the server, when the server has executed the request. */
     public void loseWaysAtNextAnswer() {
         losesNextAnswer.set(true);
     }
 
-    /** Clients read other words, of the same length, in the answers of the server. */
+    /** Replaces words in the answers of the server by others of the same length. */
     public void replaceInAnswers(String words, String others) {
         replaced.put(words, others);
     }

@@ -8,8 +8,8 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 
 /**
- * The one real Redis of a test run: the server of the environment variable {@value #URL} where it is set, else a
- * container where a Docker engine answers and no other executable is set, else an embedded server.
+ * The one real Redis of a test run: the server of the environment variable {@value #URL} if it is set, else a
+ * container if a Docker engine answers and no other executable is set, else an embedded server.
  */
 public final class RedisServer {
 
@@ -34,7 +34,7 @@ public final class RedisServer {
                 OwnRedis.clientConfiguration());
     }
 
-    /** A prefix under which there are no keys. */
+    /** Returns a prefix without keys. */
     public static String newPrefix() {
         return "{test_" + ProcessHandle.current().pid() + "_" + PREFIXES.incrementAndGet() + "}";
     }
@@ -57,7 +57,7 @@ public final class RedisServer {
     }
 
     private static String startEmbedded() {
-        // Ends with this process.
+        // The server ends with this process.
         return new OwnRedis().url();
     }
 }

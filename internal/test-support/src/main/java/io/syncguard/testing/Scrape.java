@@ -29,7 +29,7 @@ public final class Scrape {
         return metrics.getOrDefault(metric, Map.of()).keySet();
     }
 
-    /** The values that a label of a metric had. */
+    /** The values of a label of a metric. */
     public Set<String> values(String metric, String label) {
         return metrics.getOrDefault(metric, Map.of()).getOrDefault(label, Set.of());
     }

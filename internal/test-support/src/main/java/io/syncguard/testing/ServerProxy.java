@@ -8,18 +8,18 @@ public interface ServerProxy extends AutoCloseable {
     /** The URL of the server as seen through this proxy. */
     String url();
 
-    /** Swallows all answers from now on, like a network without a route. Neither side gets an error. */
+    /** Drops all answers from now on, like a network without a route. Neither side gets an error. */
     void fallSilent();
 
-    /** Ends the silence. The swallowed answers stay lost, and so do the connections that waited for them. */
+    /** Ends the silence. The dropped answers and the connections that waited for them stay lost. */
     void speakAgain();
 
     /** Delays each answer by this time from now on. */
     void delayAnswers(Duration delay);
 
     /**
-     * Holds back the next request with these words in it and cuts off its client, which gets an error at once. The
-     * server receives nothing.
+     * Holds back the next request that contains these words, and disconnects its client, which gets an error at once.
+     * The server receives nothing.
      */
     void keepBack(String words);
 

@@ -16,7 +16,7 @@ public final class StatementCounter extends DelegatingDataSource {
     private final List<String> statements = new CopyOnWriteArrayList<>();
     private final Consumer<String> onStatement;
 
-    /** @param onStatement receives each statement before it is made */
+    /** @param onStatement receives the text of each statement before it is created */
     public StatementCounter(DataSource target, Consumer<String> onStatement) {
         super(target);
         this.onStatement = onStatement;

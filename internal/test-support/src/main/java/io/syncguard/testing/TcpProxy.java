@@ -60,7 +60,7 @@ final class TcpProxy implements AutoCloseable {
         return listener.getLocalPort();
     }
 
-    /** New connections go to another server. */
+    /** Sends new connections to another server. */
     void moveTo(int port) {
         this.port = port;
     }
@@ -69,7 +69,7 @@ final class TcpProxy implements AutoCloseable {
         return silent;
     }
 
-    /** For as long as answers are to be delayed. */
+    /** Waits for the configured delay of answers. */
     void delay() {
         LockSupport.parkNanos(delayNanos);
     }
@@ -79,17 +79,17 @@ final class TcpProxy implements AutoCloseable {
     }
 
     void speakAgain() {
-        // In this order: a connection that begins between the two is forwarded or cut, and never silent forever.
+        // The order matters: a connection that begins in between is forwarded or cut, and not silent forever.
         silent = false;
         cut();
     }
 
-    /** Existing connections lose the answers of the server from now on. New connections work. */
+    /** Loses the answers of the server on all existing connections from now on. New connections work. */
     void loseWaysBack() {
         links.forEach(link -> link.losesAnswers = true);
     }
 
-    /** The same for both directions: neither side receives anything more. */
+    /** The same in both directions: neither side receives anything more. */
     void loseWays() {
         loseWaysBack();
         links.forEach(link -> link.losesRequests = true);
@@ -114,7 +114,7 @@ final class TcpProxy implements AutoCloseable {
         return words != null && request.contains(words) && nextToKeepBack.compareAndSet(words, null);
     }
 
-    /** Cuts off the client, whose whole request has been read, and waits until the test lets the request through. */
+    /** Disconnects the client after its whole request was read, and waits until the test lets the request through. */
     void awaitLetThrough(Link link) {
         closeQuietly(link.client);
         letThrough.acquireUninterruptibly();
@@ -161,7 +161,7 @@ final class TcpProxy implements AutoCloseable {
         start("answers", () -> untilOneSideEnds(link, traffic::forwardAnswers));
     }
 
-    /** Closes the other side as well, as a working network does. */
+    /** Forwards until one side closes, then closes the other side, as a working network does. */
     private void untilOneSideEnds(Link link, Forwarding forwarding) throws IOException {
         try {
             forwarding.forward(link);
@@ -192,7 +192,7 @@ final class TcpProxy implements AutoCloseable {
                     try {
                         task.run();
                     } catch (IOException ex) {
-                        // One side closed the connection: that is how each of these threads ends.
+                        // One side closed the connection, which is how these threads end.
                         Thread.currentThread().interrupt();
                     }
                 },
@@ -209,7 +209,7 @@ final class TcpProxy implements AutoCloseable {
         }
     }
 
-    /** One connection of a client, and the one to the server behind it. */
+    /** One connection of a client, with the connection to the server behind it. */
     static final class Link {
 
         private final Socket client;

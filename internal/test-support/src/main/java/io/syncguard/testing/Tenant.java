@@ -3,7 +3,7 @@ package io.syncguard.testing;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** The tenant for which a thread works, in a thread local as applications have it. */
+/** The tenant for which a thread works, in a thread local like those of applications. */
 public final class Tenant {
 
     private static final ThreadLocal<@Nullable String> CURRENT = new ThreadLocal<>();

@@ -88,7 +88,7 @@ public final class Texts {
 
     private Texts() {}
 
-    /** Any text whatever, for {@code @ForAll(supplier = Texts.Any.class)}. */
+    /** Any text, for {@code @ForAll(supplier = Texts.Any.class)}. */
     public static final class Any implements ArbitrarySupplier<String> {
         @Override
         public Arbitrary<String> get() {
@@ -135,7 +135,7 @@ public final class Texts {
                 .map(Character::toString);
     }
 
-    /** The JDK's encoder knows which texts are well-formed. */
+    /** Whether the text is well-formed, as the encoder of the JDK decides. */
     public static boolean isWellFormed(String text) {
         return StandardCharsets.UTF_8.newEncoder().canEncode(text);
     }

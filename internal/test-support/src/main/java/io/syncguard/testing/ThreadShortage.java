@@ -11,22 +11,22 @@ import java.util.stream.Stream;
 
 /**
  * A child process in which no thread can be started for a while: {@code Thread.start} throws the
- * {@code OutOfMemoryError} of the JVM itself. Its threads get large stacks, and the parent leaves its address space
- * room for less than one of them.
+ * {@code OutOfMemoryError} of the JVM itself. Its threads have large stacks, and the parent limits its address
+ * space so that no further stack fits.
  *
- * <p>Linux only. A limit on the number of processes would not do: it does not hold for root, and counts what others
- * run.
+ * <p>Linux only. A limit on the number of processes would not work: it does not apply to root, and counts the processes
+ * of others.
  */
 public final class ThreadShortage {
 
     private static final long STACK_MEGABYTES = 256;
 
-    /** The memory that the JVM itself may need meanwhile: it ends if it cannot map a page. Less than a stack. */
+    /** The memory for the JVM itself, which ends if it cannot map a page. Less than a stack. */
     private static final long SPARE_MEGABYTES = 200;
 
     private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
 
-    /** In the child: the threads that were started and have ended. */
+    /** Used in the child: the threads that used up the remaining stacks. */
     private final List<Thread> last = new ArrayList<>();
 
     private final CountDownLatch enough = new CountDownLatch(1);
@@ -42,14 +42,14 @@ public final class ThreadShortage {
         List<String> arguments = new ArrayList<>(command);
         arguments.add(1, "-Xss" + STACK_MEGABYTES + "m");
         ProcessBuilder process = new ProcessBuilder(arguments);
-        // Each further arena of the C library would take the room of several pages at once.
+        // Each further arena of the C library would take the address space of several pages at once.
         process.environment().put("MALLOC_ARENA_MAX", "1");
         return process;
     }
 
     /**
-     * From now on the process has no room for one more stack. It may reuse stacks of ended threads. The process is
-     * stopped while its size is read: a thread that starts meanwhile would take all the room that is left for the JVM.
+     * Limits the process so that it has no room for a further stack. It may reuse stacks of ended threads. The process
+     * is stopped while this reads its size: a thread that starts then would take all the room that is left for the JVM.
      */
     public static void limit(long pid) {
         run("kill", "-STOP", Long.toString(pid));
@@ -95,7 +95,7 @@ public final class ThreadShortage {
         }
     }
 
-    /** In the child, when it is limited: uses up the stacks that are left. Returns when no thread can be started. */
+    /** Called in the limited child: uses up the remaining stacks. Returns when no thread can be started. */
     public static ThreadShortage begin() {
         ThreadShortage shortage = new ThreadShortage();
         try {
@@ -112,7 +112,7 @@ public final class ThreadShortage {
         throw new IllegalStateException("A thousand threads could be started");
     }
 
-    /** In the child: whether a thread can be started. It ends at once. */
+    /** Called in the child: whether a thread can be started. The thread ends at once. */
     public static boolean isOver() {
         try {
             Thread thread = new Thread(() -> {}, "trial");
@@ -124,7 +124,7 @@ public final class ThreadShortage {
         }
     }
 
-    /** In the child. The parent removes the limit. */
+    /** Called in the child: frees the stacks. The parent removes the limit. */
     public void end() {
         enough.countDown();
     }

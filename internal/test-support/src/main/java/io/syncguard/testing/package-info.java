@@ -1,2 +1,2 @@
-/** What tests of several modules share: servers, proxies, child processes, captured logs. */
+/** Test support that several modules share: servers, proxies, child processes, captured logs. */
 package io.syncguard.testing;

@@ -30,7 +30,7 @@ public final class LeaderProcess {
 
     public static final String ELECTION = "scheduler";
 
-    /** Short, because a run waits many times for its end and the tolerance. */
+    /** Short, because a run often waits until a lease ends and its tolerance is over. */
     public static final Duration TTL = Duration.ofMillis(900);
 
     private static final LeaderSettings SETTINGS =
@@ -51,7 +51,7 @@ public final class LeaderProcess {
     /** The failure that ended the observer; it records no proofs after it. */
     private volatile @Nullable Throwable failure;
 
-    /** Used only by the thread that answers. */
+    /** Used only by the thread that answers commands. */
     private @Nullable ThreadShortage shortage;
 
     private LeaderProcess(String url, Path proofs) {
@@ -70,15 +70,15 @@ public final class LeaderProcess {
         observer.start();
     }
 
-    /** @param arguments the URL of the server, and the file for the proofs. Takes part from the first command on */
+    /** @param arguments the URL of the server, and the file for the proofs. Joins the election at the first command */
     public static void main(String[] arguments) throws IOException {
-        // Not before the first command, so that no log line is taken for an answer.
+        // Created at the first command, so that the parent takes no log line for an answer.
         SingletonSupplier<LeaderProcess> process =
                 SingletonSupplier.of(() -> new LeaderProcess(arguments[0], Path.of(arguments[1])));
         ChildJvm.serve(question -> process.obtain().answer(question));
     }
 
-    /** On a busy machine the first attempts may get no connection in time. */
+    /** Retries, because the first attempts may get no connection in time on a busy machine. */
     private static LockBackend backend(String url) {
         for (int tries = 1; ; tries++) {
             try {
@@ -144,13 +144,13 @@ public final class LeaderProcess {
         boolean leads = member.isLeader() || member.fence().isPresent();
         long fence = term.fence().value();
         long until = System.nanoTime();
-        // Each term is a new object: if it is still the same, the check was about it.
+        // Each term is a new object. If it is still the same, the check was about this term.
         if (leads && member.membership().term() == term) {
             write(LeadershipHistory.line(number, fence, from, until));
         }
     }
 
-    /** Without a buffer: written lines survive the end of a killed process. */
+    /** Writes without a buffer, so that written lines survive a kill of the process. */
     private void write(String line) {
         try {
             proofs.write(line.getBytes(StandardCharsets.US_ASCII));

@@ -3,15 +3,15 @@ package io.syncguard.verification;
 import io.syncguard.verification.bugs.Bug;
 import java.util.List;
 
-/** A run of the harness on a library with a bug, or with none. Each call is a run of its own. */
+/** Runs the harness on the library, with or without a planted bug. Each call is a separate run. */
 @FunctionalInterface
 public interface Trial {
 
     /**
-     * What one run found.
+     * The result of one run.
      *
      * @param operations requests to the store
-     * @param violations as text; empty if the library seems to be right
+     * @param violations as text; empty if the run found none
      */
     record Verdict(long operations, List<String> violations) {}
 

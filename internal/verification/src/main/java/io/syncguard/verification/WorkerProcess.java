@@ -17,19 +17,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A child JVM that works until it is told to end, seen from the test.
+ * The test's view of a child JVM that works until the test ends it.
  */
 public final class WorkerProcess {
 
-    /** With a {@link System#nanoTime} behind it, this line of its output says that it works. */
+    /** The process prints this text and its {@link System#nanoTime} as one line when it begins to work. */
     public static final String READY = "ready at ";
 
-    /** This line of its input says that it can start no threads from now on. */
+    /** The test sends this line when the process can start no threads from now on. */
     public static final String SHORT_OF_THREADS = "short of threads";
 
     private static final String ENOUGH_THREADS = "enough threads";
 
-    /** Three JVMs start at once, on a machine that may be busy. */
+    /** Long, because three JVMs start at once on a machine that may be busy. */
     private static final long START_SECONDS = 240;
 
     private static final long STOP_SECONDS = 60;
@@ -44,17 +44,17 @@ public final class WorkerProcess {
     private final long launchedAt = System.nanoTime();
 
     /**
-     * How a process is started.
+     * How to start a process.
      *
-     * @param main its class
-     * @param classPath before the usual one; may be empty
+     * @param main its main class
+     * @param classPath entries before the usual class path; may be empty
      * @param environment variables to add
      * @param arguments of its main method
      */
     public record Launch(Class<?> main, String classPath, Map<String, String> environment, List<String> arguments) {}
 
     /**
-     * Starts it.
+     * Starts the process.
      *
      * @param directory for its files: the log, and a history that the process may write
      */
@@ -97,7 +97,7 @@ public final class WorkerProcess {
         return history;
     }
 
-    /** What it printed. Complete when it has ended. */
+    /** The output of the process. It is complete when the process has ended. */
     public Path log() {
         return log;
     }
@@ -111,12 +111,12 @@ public final class WorkerProcess {
         }
     }
 
-    /** Lets it work until this time. */
+    /** Tells the process to work until this time. */
     public void workUntil(long end) throws IOException {
         deliver(Long.toString(end));
     }
 
-    /** Prevents it from starting threads, until {@link #giveThreads}. */
+    /** Prevents the process from starting threads, until {@link #giveThreads}. */
     public void takeThreads() throws IOException {
         ThreadShortage.limit(process.pid());
         deliver(SHORT_OF_THREADS);
@@ -127,7 +127,7 @@ public final class WorkerProcess {
         deliver(ENOUGH_THREADS);
     }
 
-    /** Writes a line to its input. */
+    /** Writes a line to the input of the process. */
     public void deliver(String line) throws IOException {
         input.write(line + "\n");
         input.flush();
@@ -145,12 +145,12 @@ public final class WorkerProcess {
         process.destroyForcibly().waitFor();
     }
 
-    /** Asks it to end, as a platform does. */
+    /** Asks the process to end, as a container platform does. */
     public void terminate() {
         process.destroy();
     }
 
-    /** Waits for its end, of whatever kind. */
+    /** Waits until the process has ended, normally or not. */
     public void awaitExit() throws InterruptedException {
         if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
             throw new IllegalStateException(name + " did not end within " + STOP_SECONDS + " s, see " + log);
@@ -158,7 +158,7 @@ public final class WorkerProcess {
         reader.join();
     }
 
-    /** @return whether it ended by itself, without an error */
+    /** @return whether the process ended by itself, without an error */
     public boolean awaitEnd() throws InterruptedException {
         if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
             return false;

@@ -25,7 +25,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A bug that lock services have had, other ones or earlier versions of ours. A process of a run is told its name. */
+/** A bug that other lock services or earlier versions of this one have had. A process gets its name as a property. */
 public enum Bug {
     NONE("no bug", Place.NOWHERE),
     CHECK_WITHOUT_ROW_LOCK("the guard of a commit locks no row", Place.NOWHERE),
@@ -56,7 +56,7 @@ public enum Bug {
         this.place = place;
     }
 
-    /** Puts something around a backend. */
+    /** Wraps a backend. */
     @FunctionalInterface
     private interface Decorator {
 
@@ -70,11 +70,11 @@ public enum Bug {
     }
 
     /**
-     * Where a bug is.
+     * The part of the system that has the bug.
      *
-     * @param store beneath the recorder of the history: its answers are recorded
-     * @param engine above the recorder: what really happened is recorded
-     * @param script whether it has whole functions or triggers, in place of those of the schema or beside them
+     * @param store wraps the backend beneath the recorder of the history, which records the wrong answers
+     * @param engine wraps the backend above the recorder, which records the true answers
+     * @param script whether a SQL script replaces functions of the schema or adds functions and triggers
      */
     private record Place(Decorator store, Decorator engine, boolean script) {
 
@@ -90,12 +90,12 @@ public enum Bug {
         }
     }
 
-    /** In a few words. */
+    /** A short description. */
     public String what() {
         return what;
     }
 
-    /** For the arguments of a process. */
+    /** The property that gives the bug to a process. */
     public String property() {
         return PROPERTY + "=" + this;
     }
@@ -114,7 +114,7 @@ public enum Bug {
                         "No bug is called " + name + ". There are " + Arrays.toString(values())));
     }
 
-    /** Runs its script where that of the schema has run, with the default names. */
+    /** Runs the script of the bug in a database that has the schema with the default names. */
     public void install(DataSource dataSource) {
         if (!place.script) {
             return;
@@ -128,20 +128,20 @@ public enum Bug {
         new JdbcTemplate(dataSource).execute(script);
     }
 
-    /** The backend with it, where no history is recorded. */
+    /** Adds the bug to a backend, in a process that records no history. */
     public LockBackend around(LockBackend right) {
         return place.store.around(right, () -> {
             throw new IllegalStateException("No application has its transactions here");
         });
     }
 
-    /** The backends of an application with it, in this order: those that are recorded, and those of the engine. */
+    /** Adds the bug and the recorder to the backend of an application, in this order: store, recorder, engine. */
     public List<BeanPostProcessor> around(BeanPostProcessor recorder, BeanFactory beans) {
         Supplier<DataSource> application = () -> beans.getBean(DataSource.class);
         return List.of(processor(place.store, application), recorder, processor(place.engine, application));
     }
 
-    /** The guard of an application's commits with it. One of the bugs is here, and nowhere else. */
+    /** The guard of an application's commits. One bug, which is only here, guards without the row lock. */
     public TransactionBoundary transactions(PostgresLockBackend backend) {
         return this == CHECK_WITHOUT_ROW_LOCK
                 ? new SpringTransactions(backend.name(), null, CommitGuard.AUTO)
@@ -165,7 +165,7 @@ public enum Bug {
         }
     }
 
-    /** As the command line has it. */
+    /** The name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

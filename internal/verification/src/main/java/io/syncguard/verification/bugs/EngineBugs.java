@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What makes an engine behave as if it had a bug: the history records what the store is really asked, and answers. */
+/** Backends that make the engine behave as if it had a bug. The history records the real requests and answers. */
 final class EngineBugs {
 
     private static final Duration HOUR = Duration.ofHours(1);
 
     private EngineBugs() {}
 
-    /** Keeps a grant back until the next attempt, whose clock is read after the reply. */
+    /** Withholds a grant until the next attempt: the engine then takes the deadline from a time after the reply. */
     static LockBackend deadlineFromReply(LockBackend right) {
         return new ForwardingBackend(right) {
 

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Does what another backend does. A bug overrides an operation. */
+/** Forwards every operation to another backend. A bug overrides one of them. */
 class ForwardingBackend implements LockBackend {
 
     private final LockBackend right;

@@ -26,7 +26,7 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** Stores with a bug: the history records what the engine asks them, and what they answer. */
+/** Stores with a bug. The history records the requests of the engine and the answers of these stores. */
 final class StoreBugs {
 
     private static final PostgresSettings SETTINGS = new PostgresSettings(
@@ -84,7 +84,7 @@ final class StoreBugs {
             super(right);
         }
 
-        /** The lock id of whoever holds the key exclusively. */
+        /** Returns the lock id of the key's exclusive holder. */
         KeyedLockId holderInsteadOf(KeyedLockId id) {
             return Stream.ofNullable(id.key())
                     .flatMap(key -> lookup(key).stream())
@@ -203,7 +203,7 @@ final class StoreBugs {
         }
     }
 
-    /** @param application the pool of the application's transactions */
+    /** @param application the connection pool of the application's transactions */
     static LockBackend inCallersTransaction(LockBackend right, Supplier<DataSource> application) {
         return new ForwardingBackend(right) {
 

@@ -1,2 +1,2 @@
-/** The bugs that are planted, to see that the harness catches them. Each is in the place of a part of the library. */
+/** Planted bugs, which show that the harness catches them. Each replaces a part of the library. */
 package io.syncguard.verification.bugs;

@@ -21,21 +21,20 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * A process that commits on command: the main class of a {@link ChildJvm}. Its commands are the methods of
- * {@link #answer}.
+ * A process that commits on command: the main class of a {@link ChildJvm}. {@link #answer} lists its commands.
  */
 public final class CommitProcess {
 
-    /** So short that leases lapse in every pause. */
+    /** Short enough to lapse in every pause. */
     private static final Duration SHORT_TTL = Duration.ofMillis(300);
 
-    /** Lapses soon after a pause begins, but not on the way there. */
+    /** Lapses soon after a pause begins, but not before. */
     private static final Duration PAUSED_TTL = Duration.ofSeconds(1);
 
-    /** Does not lapse. */
+    /** Longer than any pause. */
     private static final Duration LONG_TTL = Duration.ofSeconds(20);
 
-    /** How long a thread stays at a point at most, so that a pause of the process finds it there. */
+    /** The longest stay of a thread at a point. A pause of the process is likely to find it there. */
     private static final int LONGEST_STAY_MILLIS = 60;
 
     private final CommitRounds rounds;
@@ -45,7 +44,7 @@ public final class CommitProcess {
     private final Queue<String> refused = new ConcurrentLinkedQueue<>();
     private volatile boolean ended;
 
-    /** The one round on command: where it stays, and how it ended. */
+    /** The point and the result of the one round on command. */
     private final CountDownLatch arrived = new CountDownLatch(1);
 
     private final CountDownLatch goOn = new CountDownLatch(1);
@@ -78,7 +77,7 @@ public final class CommitProcess {
         };
     }
 
-    /** Begins a round, which stays at this point until {@link #goOn}. */
+    /** Begins a round, which stops at this point until {@link #goOn}. */
     private String stopAt(String key, Point where) {
         single = new Thread(() -> outcome.set(once(key, PAUSED_TTL, point -> {
             if (point == where) {
@@ -152,7 +151,7 @@ public final class CommitProcess {
                 refused.add(attempt);
             }
         } catch (LockException ex) {
-            // Not acquired, or the store did not answer while the process was paused.
+            // The lock was not acquired, or the store did not answer during the pause.
             if (reached.contains(Point.BEGUN)) {
                 refused.add(attempt);
             }
@@ -174,7 +173,7 @@ public final class CommitProcess {
                 latch.await();
                 break;
             } catch (InterruptedException ex) {
-                // The loss interrupts the body; it stays all the same.
+                // The loss interrupts the body, which stays nevertheless.
                 interrupted = true;
             }
         }

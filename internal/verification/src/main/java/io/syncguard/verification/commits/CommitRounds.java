@@ -22,10 +22,10 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Rounds of one process: lock a key, write one effect in a transaction, commit, release. Thread-safe.
+ * The rounds of one process. A round locks a key, writes one effect in a transaction, commits, releases. Thread-safe.
  *
- * <p>An effect has the fence of its lock and the version of the key, which the same transaction increases. So the
- * versions are in the order of the commits.
+ * <p>An effect has the fence of its lock and the version of the key. The same transaction increases the version, so the
+ * versions follow the order of the commits.
  */
 final class CommitRounds implements AutoCloseable {
 
@@ -42,14 +42,14 @@ final class CommitRounds implements AutoCloseable {
     private final LockEngine engine;
     private final LockTemplate locks;
 
-    /** @param threads how many may share it */
+    /** @param threads how many threads may share it */
     CommitRounds(String url, CommitGuard guard, int threads) {
         dataSource.setJdbcUrl(url);
         dataSource.setMaximumPoolSize(threads);
         dataSource.setConnectionTimeout(Duration.ofMinutes(1).toMillis());
         JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
         new TransactionManagerPostProcessor().postProcessAfterInitialization(manager, "transactionManager");
-        // After the guard: what runs here runs between pin and commit.
+        // Added after the guard, so it runs between pin and commit.
         manager.addListener(new TransactionExecutionListener() {
             @Override
             public void beforeCommit(TransactionExecution committing) {
@@ -67,7 +67,7 @@ final class CommitRounds implements AutoCloseable {
     }
 
     /**
-     * One round.
+     * Runs one round.
      *
      * @param attempt names the effect
      * @param at called at each point, on this thread
@@ -87,7 +87,7 @@ final class CommitRounds implements AutoCloseable {
     }
 
     /**
-     * One round whose transaction begins before the lock, and goes on after a loss once it has written.
+     * Runs one round whose transaction begins before the lock. Once it has written, it continues after a loss.
      *
      * @param attempt names the effect
      * @param at called at each point, on this thread
@@ -108,7 +108,7 @@ final class CommitRounds implements AutoCloseable {
                 if (!written[0]) {
                     throw ex;
                 }
-                // The interrupt of the loss must not fail the commit, which the guard has to refuse.
+                // The interrupt of the loss must not fail the commit: the guard has to refuse it.
                 Thread.interrupted();
             }
         });

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Several processes commit under locks, and one after the other is paused for longer than its leases. */
+/** Several processes commit under locks. The run pauses one after the other for longer than its leases. */
 public final class CommitRun {
 
     private static final int KEYS = 24;
@@ -39,7 +39,7 @@ public final class CommitRun {
         this.random = new Random(settings.seed());
     }
 
-    /** A new database with the tables of the locks and of the rounds. */
+    /** Creates a database with the tables of the locks and of the rounds. */
     static String newDatabase() {
         String url = PostgresServer.newDatabaseUrl();
         new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT).initialize();
@@ -55,7 +55,7 @@ public final class CommitRun {
         return run(() -> false);
     }
 
-    /** @param isEnough ends the run before its time */
+    /** @param isEnough ends the run early when it returns true */
     CommitReport run(BooleanSupplier isEnough) {
         List<ChildJvm> processes = Stream.generate(() -> newProcess(url, guard, settings.clients()))
                 .limit(settings.workers())
@@ -97,7 +97,7 @@ public final class CommitRun {
                 committed.size() - found(committed) + found(refused));
     }
 
-    /** The effects that were committed after one with a larger fence. */
+    /** The number of effects whose fence is not larger than that of the key's previous effect. */
     long outOfOrder() {
         return jdbc.queryForObject(OUT_OF_ORDER, Long.class);
     }

@@ -1,6 +1,6 @@
 package io.syncguard.verification.commits;
 
-/** Where a round may be paused. */
+/** A point at which a round may be paused. */
 enum Point {
     ACQUIRED,
     BEGUN,

@@ -11,12 +11,12 @@ import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
 /**
- * The rules for the fences of a key: they grow with the grants, and no number is missing without a reason. That the
- * fence behind it comes from the clock is a reason.
+ * The rules for the fences of a key: they grow with the grants, and each missing number has a reason. One reason is
+ * that the next fence comes from the clock.
  */
 final class FenceRules {
 
-    /** By the clock, the fences of the year 1973. No counter gets that far in a run. */
+    /** Fences from the clock are larger: this one stands for the year 1973. No counter reaches it in a run. */
     private static final long FIRST_BY_THE_CLOCK = 10_000_000_000_000L;
 
     private final KeyHistory history;
@@ -29,7 +29,7 @@ final class FenceRules {
         this.violations = violations;
     }
 
-    /** @param events all of the key */
+    /** @param events all events of the key */
     void check(List<HistoryEvent> events) {
         fencesGrow();
         gapsAreExplained(events);

@@ -29,8 +29,8 @@ final class HandOverFinder {
     private final ProcessTimes processes;
 
     /**
-     * @param messages those of hand-overs to the lock id
-     * @param others further events of the lock id, without acquire requests
+     * @param messages the hand-overs to the lock id
+     * @param others the other events of the lock id, without acquire requests
      */
     HandOverFinder(List<HistoryEvent> messages, List<HistoryEvent> others, ProcessTimes processes) {
         this.messages = messages;
@@ -39,7 +39,7 @@ final class HandOverFinder {
     }
 
     /**
-     * The hand-over to the queue entry of the acquire request, or null.
+     * Returns the hand-over to the queue entry of the acquire request, or null.
      *
      * @param next the next acquire request of the lock id, or null
      */
@@ -86,8 +86,8 @@ final class HandOverFinder {
     }
 
     /**
-     * When the lease that the acquire request was granted had been granted to its queue entry before, by a lookup that
-     * found it; {@link HistoryEvent#NEVER} if none did. The request moves that time.
+     * The earlier time at which the queue entry was granted the lease that the acquire request then got, as a lookup
+     * found it; {@link HistoryEvent#NEVER} if none did. The request changes the time of the grant.
      */
     private long seenBefore(HistoryEvent acquire) {
         return others.stream()
@@ -100,7 +100,7 @@ final class HandOverFinder {
                 .orElse(NEVER);
     }
 
-    /** When the last request was sent that confirmed the queue entry. */
+    /** The send time of the last request that confirmed the queue entry. */
     private long confirmedAt(HistoryEvent acquire, HistoryEvent next, long before) {
         return confirmations(acquire, next)
                 .filter(renew -> renew.start() < before)
@@ -118,8 +118,8 @@ final class HandOverFinder {
     }
 
     /**
-     * A later answered request would have found the grant, unless its first lease had lapsed or another client had
-     * ended it.
+     * Whether the entry may have become a grant. A later answered request would have found the grant, unless its first
+     * lease had lapsed or another client had ended it.
      */
     private boolean mayHaveBeenHanded(HistoryEvent acquire, HistoryEvent next, long waiterTtl) {
         long longest = (waiterTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
@@ -137,7 +137,7 @@ final class HandOverFinder {
                         && (event.mayHaveHappened() || event.outcome() == Outcome.BUSY);
     }
 
-    /** When the next request for the queue entry was sent, or when the waiter left. */
+    /** The time at which the next request for the queue entry was sent, or at which the waiter left. */
     private long lastSeen(HistoryEvent acquire, HistoryEvent next) {
         long left = during(acquire, next)
                 .filter(event -> event.is(Kind.RELEASE, Outcome.LEFT) || event.is(Kind.RELEASE, Outcome.NOT_HELD))

@@ -46,7 +46,7 @@ final class HandOverRules {
     }
 
     /**
-     * The least number of nanoseconds by which the server's clock is ahead of the monotonic one: the server acts before
+     * The smallest possible lead of the server's clock over the monotonic one, in nanoseconds: the server acts before
      * it answers.
      */
     private long serverAhead() {
@@ -101,7 +101,7 @@ final class HandOverRules {
         }
     }
 
-    /** Otherwise the deadline of the holder would be later than the end of the lease at the server. */
+    /** Otherwise the holder's deadline would be later than the end of the lease at the server. */
     private void confirmedBefore(LeaseHistory lease, long serverAhead) {
         HistoryEvent grant = lease.acquire();
         if (serverAhead != Long.MIN_VALUE
@@ -124,8 +124,8 @@ final class HandOverRules {
     }
 
     /**
-     * A release hands over, and neither a lapse nor a deletion: one of the leases before, back to the last exclusive
-     * one.
+     * Only a release hands over, not a lapse or a deletion. It released one of the leases before this grant, back to
+     * the last exclusive one.
      */
     private void byRelease(LeaseHistory handed) {
         List<LeaseHistory> grants = history.grants();
@@ -136,7 +136,7 @@ final class HandOverRules {
         while (before.fence() > FIRST_FENCE && (before == handed || before.isShared())) {
             i--;
             if (i < 0 || grants.get(i).fence() != before.fence() - 1) {
-                // The release of that lease is not known.
+                // The history has no release of that lease.
                 return;
             }
             before = grants.get(i);

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Divides the events of one lock id by its grants. A hand-over that {@link HandOverFinder} finds is a grant, too.
+ * Divides the events of one lock id by its grants, including the hand-overs that {@link HandOverFinder} finds.
  *
  * <p>A waiter that receives a hand-over too late queues again under the same lock id. So one lock id may have several
  * grants, and the holder uses the last.
@@ -41,13 +41,13 @@ final class HandOvers {
     /**
      * The events of one grant, or of an acquisition without a grant.
      *
-     * @param arrivedAt the earliest possible arrival: when the first acquire request that may have made the entry was
-     *     sent
-     * @param nextSentAt when the request for the next grant was sent; {@link HistoryEvent#NEVER} in the last part
+     * @param arrivedAt the earliest possible arrival: the send time of the first acquire request that may have made the
+     *     entry
+     * @param nextSentAt the send time of the request for the next grant; {@link HistoryEvent#NEVER} in the last part
      */
     record Part(List<HistoryEvent> events, long arrivedAt, long nextSentAt) {}
 
-    /** The events of one lock id by its grants, in their order. */
+    /** Divides the events of one lock id by its grants, in their order. */
     static List<Part> parts(List<HistoryEvent> ofLock, ProcessTimes processes) {
         return new HandOvers(ofLock, processes).parts();
     }
@@ -115,7 +115,7 @@ final class HandOvers {
         return acquire != null && event.end() >= acquire.start() && event.start() <= latestEffect(acquire);
     }
 
-    /** After a request without an answer, the caller sends the next one, whose answer holds for both. */
+    /** After a request without an answer the caller sends another one, whose answer is valid for both. */
     private long latestEffect(HistoryEvent acquire) {
         return acquires.stream()
                 .filter(each -> each.start() >= acquire.start() && each.outcome() != Outcome.UNKNOWN)
@@ -130,7 +130,7 @@ final class HandOvers {
                 && next.lease().fence() == grant.lease().fence();
     }
 
-    /** The store itself may give back what it grants to a caller that has left, without an event. */
+    /** If a caller has left, the store may give the grant back itself, without an event. */
     private static HistoryEvent givenBack(HistoryEvent acquire) {
         return new HistoryEvent(
                 Kind.RELEASE,

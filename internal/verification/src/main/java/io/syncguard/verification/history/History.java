@@ -39,7 +39,7 @@ public final class History {
         this.directory = directory;
     }
 
-    /** Merges the files of the processes into new ones beside them. */
+    /** Merges the files of the processes into new files in the directory. */
     public static History of(Collection<Path> files, Path directory) {
         History history = new History(directory);
         try {
@@ -54,12 +54,12 @@ public final class History {
         return processes;
     }
 
-    /** How many events there are, by kind and outcome. */
+    /** The number of events by kind and outcome. */
     public Map<String, Long> counts() {
         return counts;
     }
 
-    /** The number of calls with an answer or a failure, without the observations of clients. */
+    /** The number of calls that were answered or failed, without the observations of clients. */
     public long operations() {
         return counts.entrySet().stream()
                 .filter(count -> Stream.of(Kind.ACQUIRE, Kind.EXTEND, Kind.RELEASE, Kind.LOOKUP, Kind.JOINED)
@@ -69,8 +69,8 @@ public final class History {
     }
 
     /**
-     * Passes the events of each key to the reader; an answered event replaces its line without an answer. Once per
-     * history.
+     * Passes the events of each key to the reader. An answered event replaces its line without an answer. May be called
+     * once per history.
      */
     public void forEachKey(BiConsumer<String, List<HistoryEvent>> reader) {
         for (int bucket = 0; bucket < BUCKETS; bucket++) {

@@ -63,9 +63,9 @@ public record HistoryEvent(
         EFFECT,
         /** The test ended a lease in the store. */
         ENDED,
-        /** From before a lease row was pinned until after it was unpinned. */
+        /** The time from before a lease row was pinned until after it was unpinned. */
         PINNING,
-        /** While a lease row was pinned for certain. */
+        /** A time in which a lease row was certainly pinned. */
         PINNED,
         /** A time in which no grant of the key was possible; acquiredAt is the server's clock at the end. */
         SERIALISED,
@@ -75,7 +75,7 @@ public record HistoryEvent(
         STOPPED,
         /** The server was killed and started again. */
         RESTARTED,
-        /** The server was killed and started again, and what it had not written to its disk is lost. */
+        /** The server was killed and started again, and lost the changes that it had not written to its disk. */
         CRASHED,
         /** A client was interrupted by the test. */
         INTERRUPTED,
@@ -104,7 +104,7 @@ public record HistoryEvent(
         NOT_HELD,
         /** Nothing was done. */
         FAILED,
-        /** In doubt: it was done, was not, or will be. */
+        /** In doubt: the operation took effect, did not, or may still do so. */
         UNKNOWN
     }
 
@@ -127,7 +127,7 @@ public record HistoryEvent(
 
         static final Lease NONE = new Lease(0, 0, 0, 0, false);
 
-        /** Without a limit. */
+        /** A lease without a limit of shared leases. */
         public Lease(long fence, long ttl, long acquiredAt, long expiresAt, boolean shared) {
             this(fence, ttl, acquiredAt, expiresAt, shared, 0);
         }
@@ -148,12 +148,12 @@ public record HistoryEvent(
             return new Lease(fence, ttl, acquiredAt, expiresAt, shared);
         }
 
-        /** With this number of permits; 0 for no limit. */
+        /** Returns a copy with this number of permits; 0 for no limit. */
         public Lease permits(int permits) {
             return new Lease(fence, ttl, acquiredAt, expiresAt, shared, permits);
         }
 
-        /** In the mode of this request, and with its limit. */
+        /** Returns a copy with the mode and the limit of this request. */
         public Lease as(Lease asked) {
             return shared(asked.shared).permits(asked.permits);
         }
@@ -162,7 +162,7 @@ public record HistoryEvent(
             return permits > 0;
         }
 
-        /** Whether requests of these two modes exclude each other in the queue: all do but readers without a limit. */
+        /** Whether these two requests exclude each other in the queue: all do except readers without a limit. */
         boolean waitsFor(Lease other) {
             return !shared || !other.shared || isLimited() || other.isLimited();
         }
@@ -229,7 +229,7 @@ public record HistoryEvent(
                 Long.toString(value));
     }
 
-    /** @param shared gives one object for equal texts: they repeat millions of times */
+    /** @param shared returns one object for equal texts, because they repeat millions of times */
     static HistoryEvent ofLine(String line, UnaryOperator<String> shared) {
         String[] fields = line.split("\t", -1);
         long[] numbers = new long[fields.length];
@@ -258,12 +258,12 @@ public record HistoryEvent(
         return mode.length() > SHARED.length() ? Integer.parseInt(mode.substring(SHARED.length())) : 0;
     }
 
-    /** For people: the writer and the number of the event. */
+    /** The writer and the number of the event, for people. */
     String name() {
         return source.process + "/" + source.client + "#" + source.number + " ";
     }
 
-    /** For people: the writer, the kind, the time in seconds of the monotonic clock, and the answer. */
+    /** The writer, the kind, the time in seconds of the monotonic clock, and the answer, for people. */
     @Override
     public String toString() {
         return String.format(

@@ -12,15 +12,15 @@ public final class HistoryJudge {
     private HistoryJudge() {}
 
     /**
-     * @param operations that were answered or failed
+     * @param operations number of operations that were answered or failed
      * @param violations as text, with the events that show them
      */
     public record Judgement(long operations, List<String> violations) {}
 
     /**
-     * @param files of the processes and of the test
+     * @param files the histories of the processes and of the test
      * @param directory for temporary files
-     * @param notPromised names of rules that need not hold under the faults of the run
+     * @param notPromised names of rules that the faults of the run may break
      */
     public static Judgement judge(Collection<Path> files, Path directory, Set<String> notPromised) {
         History history = History.of(files, directory);

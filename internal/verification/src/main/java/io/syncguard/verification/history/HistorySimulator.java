@@ -44,7 +44,7 @@ final class HistorySimulator {
         this.wakeUps = new SimulatedWakeUps(time, server, bug);
     }
 
-    /** The events of this many steps of a key. */
+    /** Simulates this many steps of a key. */
     static List<HistoryEvent> simulate(long seed, int steps) {
         return simulate(seed, steps, Bug.NONE);
     }

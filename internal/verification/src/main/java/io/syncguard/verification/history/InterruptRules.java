@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  */
 public final class InterruptRules {
 
-    /** How long the queue entry or the lease of an interrupted acquire may stay, on a busy machine. */
+    /** How long the queue entry or the lease of an interrupted acquire may stay; long, for a busy machine. */
     public static final long LEAVING_NANOS = 2_000_000_000L;
 
     private final ProcessTimes processes;
@@ -26,7 +26,7 @@ public final class InterruptRules {
         this.found = found;
     }
 
-    /** @param events those of one key */
+    /** @param events the events of one key */
     void check(Collection<HistoryEvent> events) {
         all(events, Kind.ABORTED, Outcome.FAILED)
                 .forEach(aborted -> report(
@@ -50,14 +50,14 @@ public final class InterruptRules {
                                 seen)));
         all(events, Kind.HANDLE_RELEASED, Outcome.OK)
                 .filter(processes::wasUndisturbed)
-                // The row was locked for a moment: the release is repeated, and the lease has no holder.
+                // The row was locked for a moment. The release is repeated, and the lease has no holder.
                 .filter(given ->
                         all(events, Kind.RELEASE, Outcome.BUSY).findAny().isEmpty())
                 .forEach(given -> releasedWhenSaid(given, events));
     }
 
     private void releasedWhenSaid(HistoryEvent given, List<HistoryEvent> events) {
-        // A release whose answer was lost, and which was repeated, finds nothing.
+        // If the answer to a release was lost, the repeated one finds nothing.
         if (Stream.concat(all(events, Kind.RELEASE, Outcome.OK), all(events, Kind.RELEASE, Outcome.NOT_HELD))
                 .noneMatch(release -> release.start() >= given.start() && release.end() <= given.end())) {
             report(Rule.RELEASED_WHEN_ANSWERED, "a handle was released before its lease was", given);

@@ -55,7 +55,7 @@ final class KeyHistory {
         addLateGrants(lock, ofLock);
     }
 
-    /** A request without an answer may be executed after the lease of a later request of its acquisition was over. */
+    /** A request without an answer may run after the lease of a later request of the same acquisition is over. */
     private void addLateGrants(String lock, List<HistoryEvent> ofLock) {
         List<HistoryEvent> acquires =
                 ofLock.stream().filter(event -> event.is(Kind.ACQUIRE)).toList();
@@ -66,7 +66,7 @@ final class KeyHistory {
     }
 
     private LeaseHistory lateGrant(HistoryEvent late, List<HistoryEvent> ofLock) {
-        // A release that took effect may have ended the other lease. One that did not was sent, at least.
+        // A release that took effect may have ended the other lease. One without effect was at least sent.
         Stream<HistoryEvent> releases = ofLock.stream()
                 .filter(event -> event.is(Kind.RELEASE))
                 .map(event -> event.mayHaveHappened() ? event.answered(event.end(), Outcome.UNKNOWN) : event);
@@ -90,7 +90,7 @@ final class KeyHistory {
         return lease;
     }
 
-    /** An event of a loss has no lock id. */
+    /** Assigns losses to leases: an event of a loss has no lock id. */
     private void addLosses(List<HistoryEvent> events) {
         Map<Long, LeaseHistory> byFence = new HashMap<>();
         leases.values().forEach(lease -> byFence.put(lease.fence(), lease));
@@ -101,12 +101,12 @@ final class KeyHistory {
         }
     }
 
-    /** By lock hash: granted, or of unknown outcome. The holder uses the last grant of a lock id. */
+    /** The leases by lock hash, granted or of unknown outcome. The holder uses the last grant of a lock id. */
     Map<String, LeaseHistory> leases() {
         return leases;
     }
 
-    /** In the order of their fences. */
+    /** The grants in the order of their fences. */
     List<LeaseHistory> grants() {
         return grants;
     }

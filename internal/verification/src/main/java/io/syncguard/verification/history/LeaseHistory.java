@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 
 /**
  * The events of one grant, and the earliest and latest times that follow from them. Answers are certain; an event of
- * unknown outcome happened at the worst time for the caller of the method.
+ * unknown outcome is taken to have happened at the worst time for the caller of the method.
  *
  * <p>Times are nanoseconds of the monotonic clock; {@link ServerExpiry} has those of the server's clock.
  */
@@ -20,7 +20,7 @@ public final class LeaseHistory {
     public static final long TOLERANCE_MILLIS = 1000;
 
     /**
-     * With the settings of a worker the server ends a statement after 1.8 s; the remaining time is for a busy machine.
+     * With a worker's settings the server ends a statement after 1.8 s. The remaining time is for a busy machine.
      */
     static final long IN_DOUBT_NANOS = 5_000_000_000L;
 
@@ -41,7 +41,7 @@ public final class LeaseHistory {
      */
     private final List<HistoryEvent> settings;
 
-    /** When a later fence had been granted for certain. */
+    /** The time from which a later fence had certainly been granted. */
     private long takenAt = NEVER;
 
     private HistoryEvent taker;
@@ -65,15 +65,18 @@ public final class LeaseHistory {
         return acquire.outcome() == Outcome.OK;
     }
 
-    /** Only a waiter, whose requests are not all in the history, is handed a key over. */
+    /**
+     * Whether the holder may have sent several requests. A hand-over goes to a waiter, and the history lacks some of
+     * its requests.
+     */
     boolean wasRequestedRepeatedly() {
         return acquire.is(Kind.HANDED_OVER) || all(Kind.ACQUIRE).count() > 1;
     }
 
     /**
-     * When the first request was sent that may have been granted. A reader that asks again after a request without an
-     * answer, or after a hand-over that it missed, gets its lease back, with the fence of that grant and a new start;
-     * other readers may have come between.
+     * The send time of the first request that may have been granted. After a request without an answer, or after a
+     * missed hand-over, a reader sends another request. It gets its lease back, with the fence of that grant and a new
+     * start; other readers may have been granted the key in between.
      */
     long firstRequestedAt() {
         Stream<HistoryEvent> earlier = all(Kind.ACQUIRE)
@@ -85,7 +88,7 @@ public final class LeaseHistory {
                 .orElseThrow();
     }
 
-    /** Whether the event may be about a grant to a request without an answer, executed after this lease was over. */
+    /** Whether the event may belong to a late grant: a request without an answer ran after this lease was over. */
     boolean mayBeAboutLateGrant(HistoryEvent event) {
         return all(Kind.ACQUIRE, Outcome.UNKNOWN)
                 .filter(late -> late != acquire)
@@ -128,7 +131,7 @@ public final class LeaseHistory {
         events.add(event);
     }
 
-    /** A grant with a larger fence that conflicts. The earliest answer of all of them counts. */
+    /** Notes a conflicting grant with a larger fence. The earliest answer of all of them counts. */
     void takenBy(HistoryEvent grant) {
         if (grant.end() < takenAt) {
             takenAt = grant.end();
@@ -157,7 +160,10 @@ public final class LeaseHistory {
         return event.source().process().equals(acquire.source().process());
     }
 
-    /** By its lock id, before its holder received the grant: the process did not know that the lease is its own. */
+    /**
+     * Whether another client used the lock id before the holder received the grant. The process did not know the lease
+     * as its own then.
+     */
     private boolean isByAnotherClient(HistoryEvent event) {
         String client = event.source().client();
         return !client.equals(acquire.source().client())
@@ -169,7 +175,7 @@ public final class LeaseHistory {
         return all(Kind.HELD).mapToLong(HistoryEvent::start).min().orElse(NEVER);
     }
 
-    /** The latest time at which the event had its effect, if it had one. */
+    /** The latest time at which the event can have taken effect. */
     long latestEffect(HistoryEvent event) {
         if (event.outcome() != Outcome.UNKNOWN) {
             return event.end();
@@ -198,7 +204,8 @@ public final class LeaseHistory {
     }
 
     /**
-     * The last moment at which it may have blocked other grants by requests sent before that time, if it was not ended.
+     * The last moment at which the lease may have blocked other grants if nothing ended it. Only requests sent before
+     * the given time count.
      */
     long latestLapse(long before) {
         return effective(NEVER, before, settings)
@@ -251,8 +258,8 @@ public final class LeaseHistory {
     }
 
     /**
-     * The settings that may have been the latest at some moment between the times: sent by then, and not certainly
-     * replaced before.
+     * The settings that may have been in effect at some moment between the times: sent before the end, and not
+     * certainly replaced before the start.
      */
     private Stream<HistoryEvent> effective(long from, long to, List<HistoryEvent> settings) {
         return settings.stream()

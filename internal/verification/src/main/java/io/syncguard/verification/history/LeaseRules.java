@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 final class LeaseRules {
 
     /**
-     * An extension checks the old end of the lease a moment before it reads the clock for the new one; longer on a busy
-     * server.
+     * An extension checks the old end of the lease a moment before it reads the clock for the new one. On a busy server
+     * the two are further apart.
      */
     private static final long BETWEEN_TWO_LOOKS_MILLIS = 250;
 
@@ -60,7 +60,7 @@ final class LeaseRules {
         return lease.all(kind, Outcome.OK).filter(event -> !lease.mayBeAboutLateGrant(event));
     }
 
-    /** A lease that is live throughout a lookup has to be found. */
+    /** A lookup must find a lease that is live during the whole lookup. */
     void notMissed(LeaseHistory lease, HistoryEvent missed) {
         if (lease.isLiveThroughout(missed)) {
             report(Rule.NOTHING_VANISHES, "a live lease was not found", lease.acquire(), missed);
@@ -147,7 +147,7 @@ final class LeaseRules {
         }
     }
 
-    /** Each request of an acquisition that reaches the server after the grant moves its time. */
+    /** Each request of an acquisition that reaches the server after the grant changes the time of the grant. */
     private static boolean isTimeOfGrant(LeaseHistory lease, HistoryEvent lookup) {
         HistoryEvent acquire = lease.acquire();
         long granted = acquire.lease().acquiredAt();

@@ -14,10 +14,10 @@ import java.util.TreeSet;
  */
 final class ProcessTimes {
 
-    /** A process that ended within five seconds need not have done what it should. */
+    /** A process that ended within five seconds may have left its duties undone. */
     static final long GRACE_NANOS = 5_000_000_000L;
 
-    /** PostgreSQL writes at the latest after three times its {@code wal_writer_delay}, 0.6 s. */
+    /** PostgreSQL writes WAL after three times its {@code wal_writer_delay} at the latest, 0.6 s. */
     private static final long UNWRITTEN_NANOS = 1_000_000_000L;
 
     private static final long DEFAULT_WAITER_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
@@ -28,17 +28,17 @@ final class ProcessTimes {
     private final NavigableMap<Long, Long> undisturbed = new TreeMap<>();
     private final NavigableMap<Long, Long> crashes = new TreeMap<>();
 
-    /** The process was alive then. */
+    /** Notes that the process was alive at this time. */
     void sawAlive(String process, long at) {
         ends.merge(process, at, Math::max);
     }
 
-    /** The thread for late releases was busy with one release for long, until this time. */
+    /** Notes that the thread for late releases was busy with a single long release until this time. */
     void sawReleaseStuck(String process, long at) {
         stuckReleases.computeIfAbsent(process, any -> new TreeSet<>()).add(at);
     }
 
-    /** There was no fault in this time. */
+    /** Notes a time without a fault. */
     void sawUndisturbed(long from, long to) {
         undisturbed.put(from, to);
     }
@@ -49,14 +49,14 @@ final class ProcessTimes {
         return stretch != null && event.end() <= stretch.getValue();
     }
 
-    /** The server was killed and started again between these times. */
+    /** Notes that the server was killed and started again between these times. */
     void sawCrash(long from, long to) {
         crashes.put(from, to);
     }
 
     /**
-     * What a server has stored at this time without a wait for its disk, it may have lost at that one. Releases and
-     * queue entries are stored so.
+     * The next crash, at which the server may have lost a change of this time that did not wait for the disk. Releases
+     * and queue entries do not wait.
      */
     long crashAfter(long time) {
         return crashes.entrySet().stream()
@@ -71,17 +71,17 @@ final class ProcessTimes {
         return crashAfter(change.start()) < change.end() + UNWRITTEN_NANOS;
     }
 
-    /** The ttl of the process's queue entries, and of its first leases after a hand-over. */
+    /** Notes the ttl of the process's queue entries, and of its first leases after a hand-over. */
     void sawWaiterTtl(String process, long millis) {
         waiterTtls.put(process, millis);
     }
 
-    /** In milliseconds; five seconds unless the process reported another one. */
+    /** The waiter ttl in milliseconds: five seconds unless the process reported another one. */
     long waiterTtlOf(String process) {
         return waiterTtls.getOrDefault(process, DEFAULT_WAITER_TTL_MILLIS);
     }
 
-    /** The time after which the process did nothing; the other value if its end is not known. */
+    /** The time after which the process did nothing; the given value if its end is unknown. */
     long endOf(String process, long otherwise) {
         return ends.getOrDefault(process, otherwise);
     }

@@ -25,7 +25,7 @@ final class QueueEntryHistory {
     private final long ttl;
 
     /**
-     * @param part of the events of the lock id, with at least one acquire request; a hand-over counts as a granted one
+     * @param part the events of one grant, with at least one acquire request; a hand-over counts as a granted request
      */
     QueueEntryHistory(String lock, HandOvers.Part part, ProcessTimes processes) {
         this.lock = lock;
@@ -40,7 +40,7 @@ final class QueueEntryHistory {
         this.ttl = processes.waiterTtlOf(acquires.get(0).source().process()) * 1_000_000;
     }
 
-    /** A time in which the queue entry certainly existed, from the answer that confirmed it. */
+    /** A time in which the queue entry certainly existed. It begins with the answer that confirmed the entry. */
     record Stay(QueueEntryHistory entry, HistoryEvent queued, long until) {
 
         long from() {
@@ -60,12 +60,12 @@ final class QueueEntryHistory {
         return acquires.get(0).lease().permits();
     }
 
-    /** Whether the one behind waits for the one in front. */
+    /** Whether the later of the two entries waits for the earlier one. */
     boolean conflictsWith(QueueEntryHistory other) {
         return acquires.get(0).lease().waitsFor(other.acquires.get(0).lease());
     }
 
-    /** When the first request that may have made the entry was sent: the earliest possible arrival. */
+    /** The send time of the first request that may have made the entry: the earliest possible arrival. */
     long sentAt() {
         return part.arrivedAt();
     }
@@ -87,7 +87,7 @@ final class QueueEntryHistory {
                 .orElse(NEVER);
     }
 
-    /** The times in which it certainly existed. A grant ends it as well, which is not considered here. */
+    /** The times in which the entry certainly existed. This ignores that a grant ends it as well. */
     List<Stay> stays() {
         long end = events.stream()
                 .filter(QueueEntryHistory::mayEnd)
@@ -119,7 +119,7 @@ final class QueueEntryHistory {
         }
     }
 
-    /** Counts from the request, because the server renews later. */
+    /** Counts from the request, because the server renews the entry later. */
     private long renewedUntil(HistoryEvent event) {
         return event.start() + ttl - LeaseHistory.INACCURACY_NANOS;
     }
@@ -136,7 +136,7 @@ final class QueueEntryHistory {
                 || event.is(Kind.ACQUIRE, Outcome.UNKNOWN);
     }
 
-    /** The last moment at which it may have existed; before all other times if it never did. */
+    /** The last moment at which the entry may have existed; earlier than all other times if it never did. */
     long latestEnd() {
         long latest = Stream.concat(acquires.stream().filter(QueueEntryHistory::mayQueue), all(Kind.RENEW))
                 .mapToLong(event -> latestEffect(event) + ttl + LeaseHistory.INACCURACY_NANOS)
@@ -151,7 +151,7 @@ final class QueueEntryHistory {
         }
         return events.stream()
                 .filter(event -> event.start() >= last.start() && ends(event))
-                // It may have come before the entry of a request under way.
+                // The release may have arrived before the entry of a request under way.
                 .filter(event -> !event.is(Kind.RELEASE, Outcome.NOT_HELD) || event.start() >= last.end())
                 .filter(event -> !event.is(Kind.RELEASE, Outcome.LEFT) || !processes.mayBeUndone(event))
                 .mapToLong(HistoryEvent::end)

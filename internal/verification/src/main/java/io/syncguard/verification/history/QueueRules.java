@@ -69,7 +69,7 @@ final class QueueRules {
         boolean left = request.all(Kind.RELEASE).anyMatch(release -> release.start() >= last.end());
         boolean stays = request.all(Kind.RENEW)
                 .anyMatch(renew -> outlivedBy(process, renew.start()) < ProcessTimes.GRACE_NANOS);
-        // It received a hand-over, or received it too late and sent another request.
+        // The waiter received a hand-over, or received it too late and sent another request.
         boolean wentOn =
                 request.acquires().stream().anyMatch(acquire -> acquire.is(Kind.HANDED_OVER) && acquire.end() != NEVER);
         if (last.outcome() == Outcome.QUEUED

@@ -17,12 +17,12 @@ import java.util.function.Consumer;
  */
 final class RefusalRules {
 
-    /** What may conflict with shared requests, and with exclusive ones. */
+    /** The leases, rows and entries that may conflict with shared requests; below, with exclusive ones. */
     private final Obstacles ofReaders = new Obstacles();
 
     private final Obstacles ofWriters = new Obstacles();
 
-    /** What may use up permits. */
+    /** The shared leases and entries that may use up permits. */
     private final Stretches shared = new Stretches();
 
     private final Collection<LeaseHistory> leases;
@@ -104,7 +104,7 @@ final class RefusalRules {
         }
     }
 
-    /** A caller whose first request is later than this is behind. */
+    /** The latest possible arrival. A caller whose first request was sent later is behind. */
     private static long latestArrival(QueueEntryHistory request, HistoryEvent refusal) {
         return request.stays().stream()
                 .filter(stay -> stay.from() < refusal.start() && refusal.end() < stay.until())
@@ -114,8 +114,8 @@ final class RefusalRules {
     }
 
     /**
-     * The library's sweeper, which writes no history, may lock a lapsed row: the time left of such a refusal is below
-     * 100 ms.
+     * Whether the library's sweeper may be the reason: it writes no history and may lock a lapsed row. Such a refusal
+     * has less than 100 ms left.
      */
     private boolean mayBeSwept(HistoryEvent refusal) {
         return refusal.value() < 100
@@ -141,12 +141,12 @@ final class RefusalRules {
         }
     }
 
-    /** Periods of time, each with its lock. */
+    /** Periods of time, each of one lock. */
     private static final class Stretches {
 
         private final List<Stretch> stretches = new ArrayList<>();
 
-        /** For each start the latest ends of all periods that began by then. */
+        /** By start: the latest ends of all periods that began by then. */
         private final TreeMap<Long, LatestEnds> byStart = new TreeMap<>();
 
         private record Stretch(String lock, long from, long to) {}
@@ -183,7 +183,7 @@ final class RefusalRules {
             return latestEndOfOthers(refusal.lock(), Math.min(arrival, refusal.end())) >= refusal.start();
         }
 
-        /** Whether so many other locks may have had a period at the time of the refusal. */
+        /** Whether this number of other locks may have had a period at the time of the refusal. */
         boolean mayUse(int permits, HistoryEvent refusal) {
             return stretches.stream()
                             .filter(each -> each.from <= refusal.end()

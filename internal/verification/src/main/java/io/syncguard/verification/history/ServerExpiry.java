@@ -19,7 +19,7 @@ final class ServerExpiry {
         this.settings = settings;
     }
 
-    /** The earliest end that the lease can have had on the server when the other grant was made. */
+    /** The earliest end that the lease can have had on the server at the time of the other grant. */
     long earliestEnd(HistoryEvent grant) {
         Predicate<HistoryEvent> before = event -> event.start() <= grant.end();
         long last = settings.stream()
@@ -52,7 +52,7 @@ final class ServerExpiry {
                         .orElse(NEVER);
     }
 
-    /** The server's time of the event: it answers now + ttl. */
+    /** The server's time of the event, from its answer: now + ttl. */
     static long timeOf(HistoryEvent setting) {
         return setting.lease().expiresAt() - setting.lease().ttl();
     }

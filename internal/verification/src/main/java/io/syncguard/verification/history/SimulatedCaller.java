@@ -5,7 +5,7 @@ import io.syncguard.verification.history.HistoryEvent.Lease;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
 import java.util.List;
 
-/** A caller of a simulation, and the lock that it holds by its own record; none if the lock is empty. */
+/** A caller of a simulation, with the lock that it holds by its own record; an empty lock id means none. */
 final class SimulatedCaller {
 
     private static final long MILLI = 1_000_000;
@@ -38,7 +38,7 @@ final class SimulatedCaller {
         this.deadline = deadline;
     }
 
-    /** Its next action, at random. */
+    /** Takes a random next action. */
     void next() {
         next(time.now());
     }
@@ -63,11 +63,11 @@ final class SimulatedCaller {
         } else if (what < 60 && !shared) {
             write(now);
         } else if (what < 65) {
-            // Abandoned: the lease lapses.
+            // The caller abandons the lock, so the lease lapses.
             lock = "";
             again(now);
         } else if (what < 70) {
-            // Paused in the middle of its work, for longer than any lease and the tolerance.
+            // The caller pauses in its work for longer than any lease and the tolerance.
             time.later(now, 1500 + time.random(1500), () -> {
                 if (shared) {
                     next();
@@ -80,7 +80,7 @@ final class SimulatedCaller {
         }
     }
 
-    /** Takes its next action a little later. */
+    /** Takes the next action a little later. */
     void again(long now) {
         time.later(now, 1 + time.random(40), this::next);
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 
-/** The clock of a simulation in milliseconds, its steps in order of time, its chance, and the events so far. */
+/** The clock of a simulation in milliseconds, its steps in order of time, its random choices, and the events so far. */
 final class SimulatedTime {
 
     private static final long MILLI = 1_000_000;
@@ -17,7 +17,7 @@ final class SimulatedTime {
     private final List<HistoryEvent> events = new ArrayList<>();
     private final PriorityQueue<Step> steps = new PriorityQueue<>(Comparator.comparingLong(Step::at));
 
-    /** The time of the step that runs. */
+    /** The time of the current step. */
     private long clock;
 
     private boolean stopping;
@@ -28,7 +28,7 @@ final class SimulatedTime {
 
     private record Step(long at, Runnable action) {}
 
-    /** Runs this many steps, and then those that answer pending requests. */
+    /** Runs this many steps, and then the steps that answer pending requests. */
     void run(int count) {
         for (int i = 0; !steps.isEmpty(); i++) {
             // Pending requests are answered; no new work begins.

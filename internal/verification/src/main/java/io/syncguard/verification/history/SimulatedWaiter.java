@@ -16,13 +16,13 @@ final class SimulatedWaiter {
     private final SimulatedServer server;
     private final SimulatedWakeUps wakeUps;
 
-    /** What it does when it is woken; null while it does not sleep. */
+    /** The action on a wake-up; null while the waiter does not sleep. */
     private Runnable sleeper;
 
     /** The number of the last acquire request. */
     private long lastAcquire;
 
-    /** When the last request was sent that confirmed the queue entry. */
+    /** The send time of the last request that confirmed the queue entry. */
     private long confirmedAt;
 
     SimulatedWaiter(
@@ -79,7 +79,7 @@ final class SimulatedWaiter {
         }
     }
 
-    /** Until it is woken, polls, gives up, or renews its queue entry; now and then for too long. */
+    /** Sleeps until a wake-up, a poll, a renewal of the queue entry, or the end of the wait; sometimes too long. */
     private void sleep(long from) {
         int what = time.random(100);
         if (time.isStopping() || what < 5) {
@@ -124,7 +124,7 @@ final class SimulatedWaiter {
      * A sleeping client accepts the hand-over, unless it belongs to an earlier acquire request. A client with a pending
      * request will find the grant.
      *
-     * @param late whether the first lease counts from the message, which is a bug
+     * @param late whether the deadline of the first lease counts from the message, which is a bug
      */
     void receive(SimulatedServer.Entry entry, SimulatedServer.Row row, boolean late) {
         HistoryEvent message = time.event(caller.process(), Kind.HANDED_OVER, lock, time.now());

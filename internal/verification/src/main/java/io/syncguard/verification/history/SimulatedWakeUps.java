@@ -26,7 +26,7 @@ final class SimulatedWakeUps {
         return "lock" + (waiters.size() + 1);
     }
 
-    /** Lets the waiter receive the messages for the lock id. */
+    /** Delivers the messages for the lock id to this waiter. */
     void subscribe(String lock, SimulatedWaiter waiter) {
         waiters.put(lock, waiter);
     }
@@ -39,7 +39,7 @@ final class SimulatedWakeUps {
         return outcome;
     }
 
-    /** Wakes the grantable waiters, most of the time. */
+    /** Wakes the grantable waiters; some wake-ups get lost. */
     void wake() {
         for (String lock : server.grantable(time.now())) {
             if (time.random(100) < 95) {
@@ -48,7 +48,7 @@ final class SimulatedWakeUps {
         }
     }
 
-    /** Each message may get lost. */
+    /** Sends the pending hand-overs, each of which may get lost. */
     void handOver() {
         for (SimulatedServer.Entry entry : server.handOver(time.now())) {
             if (time.random(100) >= 95) {

@@ -15,17 +15,17 @@ public record Violation(Rule rule, String message) {
         FENCES,
         /** No grant until each conflicting lease has been over for more than a second by the server's clock. */
         ONE_LIVE_GRANT,
-        /** At most as many shared leases at once as a request with permits says, when it is granted. */
+        /** When a request with permits is granted, the key has at most that many shared leases. */
         PERMITS,
-        /** Released once, and gone from then on. */
+        /** A lease is released once, and gone from then on. */
         RELEASED_ONCE,
-        /** Neither released nor extended after its end. */
+        /** A lease is neither released nor extended after its end. */
         OVER_IS_OVER,
         /** No caller is refused a free key, or waits for one. */
         JUSTIFIED_REFUSAL,
         /** A waiter is granted before conflicting callers that arrived later. */
         ORDER_OF_ARRIVAL,
-        /** A first try, also one that does not wait, passes no waiter. */
+        /** A first attempt passes no waiter, even if it does not wait. */
         NEWCOMERS_YIELD,
         /** Readers do not wait for readers: adjacent readers in the queue enter together. */
         NEIGHBOURS,
@@ -33,19 +33,19 @@ public record Violation(Rule rule, String message) {
         SAME_GRANT,
         /** A live lease is found. */
         NOTHING_VANISHES,
-        /** Every lease was granted, or is of unknown outcome and then released. */
+        /** Every lease in the store was granted, or its outcome is unknown and it is released. */
         NOTHING_LEAKS,
         /** A loss is reported once, and never for a released handle. */
         LOSS_REPORTED_ONCE,
         /** A nested request has the fence of the outer lock. */
         JOIN,
-        /** The server's clock is read after the serialising row was won. */
+        /** The server reads its clock after it has locked the serialising row. */
         CLOCK_AFTER_LOCK,
         /** A pinned lease is neither taken over nor released. */
         PINNED_STAYS,
-        /** A release hands the key over to a waiter, whose deadline counts from a request before that. */
+        /** A release hands the key over to a waiter, whose deadline counts from a request before the hand-over. */
         HAND_OVER,
-        /** When a release answers true, the lease has ended at the server, however often the thread is interrupted. */
+        /** When a release answers true, the lease has ended at the server, even if the thread was interrupted. */
         RELEASED_WHEN_ANSWERED,
         /**
          * An interrupt ends an acquire, which reports it, leaves the flag set, and leaves no lease and no queue entry.

@@ -1,7 +1,7 @@
 /**
- * What several processes requested from the store, and were answered, and the checker that judges it. The simulated
- * histories are for its tests.
+ * The requests of several processes to the store with their answers, and the checker that judges them. The simulated
+ * histories test the checker.
  *
- * <p>Way to read: {@code HistoryEvent}, {@code History}, {@code HistoryChecker}.
+ * <p>Reading order: {@code HistoryEvent}, {@code History}, {@code HistoryChecker}.
  */
 package io.syncguard.verification.history;

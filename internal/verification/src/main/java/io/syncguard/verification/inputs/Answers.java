@@ -11,13 +11,13 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** Judges the answers to random calls, and counts them. Used by one thread. */
+/** Judges and counts the answers to random calls. Used by one thread. */
 final class Answers {
 
     /** Enough to see what is wrong. */
     private static final int MAX_VIOLATIONS = 20;
 
-    /** What the documents name for a server that works. */
+    /** The error codes that the documents name for a working server. */
     private static final Set<LockErrorCode> DOCUMENTED =
             EnumSet.of(LockErrorCode.INVALID_ARGUMENT, LockErrorCode.ACQUISITION_TIMEOUT, LockErrorCode.LOST);
 
@@ -25,10 +25,9 @@ final class Answers {
     private final Map<String, Integer> counts = new TreeMap<>();
 
     /**
-     * Makes a call with legal arguments, which is not refused as {@code INVALID_ARGUMENT}, or with illegal ones, which
-     * is.
+     * Makes a call. With illegal arguments it must be refused as {@code INVALID_ARGUMENT}, with legal ones it must not.
      *
-     * @param legal {@code null} if that is not known
+     * @param legal whether the arguments are legal; {@code null} if that is unknown
      * @return its answer; {@code null} after an exception
      */
     <T> @Nullable T call(String name, @Nullable Boolean legal, Callable<T> call) {
@@ -63,7 +62,7 @@ final class Answers {
         requireOneLine(name, String.valueOf(ex.getMessage()));
     }
 
-    /** A message, or a line of the log. */
+    /** Checks that a message or a line of the log has no line break or other control character. */
     void requireOneLine(String what, String text) {
         if (text.codePoints().anyMatch(c -> c < ' ' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029)) {
             violated(what + ": more than one line, or a control character: " + text);
@@ -90,7 +89,7 @@ final class Answers {
         return violations;
     }
 
-    /** How often each call had each answer. */
+    /** The number of calls by name and answer. */
     Map<String, Integer> counts() {
         return counts;
     }

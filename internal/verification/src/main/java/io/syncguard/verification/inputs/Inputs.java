@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Random values, most of them unusual. The same seed makes the same ones. Used by one thread. */
+/** Random values, most of them unusual. The same seed makes the same values. Used by one thread. */
 final class Inputs {
 
     private static final Duration YEAR = Duration.ofDays(365);
 
-    /** What has broken parsers, encoders, databases, scripts, logs and pages before. */
+    /** Texts that have broken parsers, encoders, databases, scripts, logs and pages before. */
     private static final List<String> PIECES = List.of(
             "",
             " ",
@@ -158,7 +158,7 @@ final class Inputs {
         return chance(80) ? oneOf(DURATIONS) : Duration.ofSeconds(random.nextLong(), random.nextInt(1_000_000_000));
     }
 
-    /** A text that has the form of a lock id, nearly has it, or is any other. */
+    /** A text with the form of a lock id, with nearly that form, or with any other. */
     @Nullable
     String lockIdOrNull() {
         String id = random.ints(22, 0, 64)
@@ -175,7 +175,7 @@ final class Inputs {
         };
     }
 
-    /** The rule for keys, written down a second time. */
+    /** A second, independent definition of the rule for keys. */
     static boolean isLegalKey(@Nullable String text) {
         return text != null && !text.isEmpty() && isLegalOrEmpty(text);
     }

@@ -22,8 +22,8 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 
 /**
- * Random calls of the API. Callers need not check for {@code null}, so some arguments are. Nothing is held between two
- * calls, except keys with a time to be held at least.
+ * Random calls of the API. Some arguments are {@code null}, because callers need not check for that. Nothing is held
+ * between two calls, except keys with {@code holdAtLeast}.
  */
 @SuppressWarnings("NullAway")
 final class LockCalls {
@@ -35,7 +35,7 @@ final class LockCalls {
     private final LeaderElection election;
     private final List<Runnable> calls;
 
-    /** Keys that may be taken after their release. */
+    /** Keys that may still be locked after their release. */
     private final Set<String> kept = new HashSet<>();
 
     LockCalls(Inputs inputs, Answers answers, LockManager manager, LeaderElection election) {
@@ -65,8 +65,8 @@ final class LockCalls {
         inputs.oneOf(calls).run();
     }
 
-    /** What is locked, and should not be. */
-    Set<String> left() {
+    /** Keys that are locked and should not be. */
+    Set<String> stillLocked() {
         Set<String> found = new TreeSet<>();
         LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
         LockPage page = manager.admin().list(query);
@@ -80,7 +80,7 @@ final class LockCalls {
         }
     }
 
-    /** A legal key is granted, found under all its spellings, and under no other key. */
+    /** A legal key is granted. It is found under all its spellings and under no other key. */
     private void grant() {
         String key = inputs.newKey();
         LockHandle lock = answers.call("acquire", true, () -> manager.acquire(LockRequest.of(key)));

@@ -10,7 +10,7 @@ import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.List;
 
-/** Random calls that grant nothing: those of somebody who looks, or who releases another's lock, and the limits. */
+/** Random calls that grant nothing: lookups, calls with the lock ids of others, and the limits. */
 @SuppressWarnings("NullAway")
 final class LookCalls {
 

@@ -1,4 +1,4 @@
-/** Random inputs for everything that a caller, a client or an operator can pass, and what may be answered. */
+/** Random inputs for everything that a caller, a client or an operator can pass, and checks of the answers. */
 @NullMarked
 package io.syncguard.verification.inputs;
 

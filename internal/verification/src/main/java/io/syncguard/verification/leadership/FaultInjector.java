@@ -5,7 +5,7 @@ import io.syncguard.verification.leadership.MemberGroup.Member;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** Makes the leader or the server fail. Each method ends when the fault is over; the caller's thread runs it. */
+/** Makes the leader or the server fail. Each method runs on the caller's thread and ends when the fault is over. */
 final class FaultInjector {
 
     private static final long TTL_NANOS = LeaderProcess.TTL.toNanos();
@@ -26,7 +26,7 @@ final class FaultInjector {
         leader.process().pause();
         group.awaitSuccessor(leader);
         leader.process().resume();
-        // Waits for its answer, so it runs again.
+        // The answer shows that the process runs again.
         leader.process().ask("leads");
     }
 
@@ -37,8 +37,8 @@ final class FaultInjector {
     }
 
     /**
-     * No process can start a thread while one leader resigns and the next one loses the lock. All are connected before:
-     * a driver may need a thread to connect.
+     * Keeps all processes from starting threads while one leader resigns and the next one loses the lock. All connect
+     * before that, because a driver may need a thread to connect.
      */
     void takeThreads(Member leader) {
         group.awaitQueue();
@@ -66,7 +66,7 @@ final class FaultInjector {
         leader.proxy().reset();
     }
 
-    /** Confirmations come later and later, and at last after the end of the lease. */
+    /** Delays confirmations more and more, in the end beyond the end of the lease. */
     void delay(Member leader) {
         for (int tenths = 3; tenths <= 12; tenths += 3) {
             leader.proxy().delayAnswers(LeaderProcess.TTL.multipliedBy(tenths).dividedBy(10));

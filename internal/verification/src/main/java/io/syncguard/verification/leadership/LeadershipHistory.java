@@ -19,8 +19,8 @@ import java.util.stream.Stream;
  * not known, so the rules only assume that it lies between the two:
  *
  * <ol>
- *   <li>A member leads from its first proof of a term to its last. Of two terms, of whatever members, one must have
- *       been able to end before the other began: its last proof begins before the first one of the other ends.
+ *   <li>A member leads from its first proof of a term to its last. For any two terms, the last proof of one must begin
+ *       before the first proof of the other ends: only then can one term have ended before the other began.
  *   <li>A later term has larger fences than all terms before it.
  *   <li>Within a term fences do not become smaller.
  * </ol>
@@ -30,8 +30,8 @@ public final class LeadershipHistory {
     /**
      * The proofs of one term, in summary.
      *
-     * @param began when its first proof was complete: it led at this time, or before it
-     * @param ended when its last proof began: it led at this time, or after it
+     * @param began the end of its first proof: the member led at this time or earlier
+     * @param ended the begin of its last proof: the member led at this time or later
      */
     record Term(String member, int number, long began, long ended, long firstFence, long lastFence) {
 
@@ -52,7 +52,7 @@ public final class LeadershipHistory {
     private final List<String> violations = new ArrayList<>();
     private long proofs;
 
-    /** Adds a proof; those of one term in the order in which they were made. */
+    /** Adds a proof. The proofs of one term must be added in their order. */
     void add(String member, int term, long fence, long from, long until) {
         proofs++;
         terms.merge(member + " " + term, new Term(member, term, until, from, fence, fence), (before, proof) -> {

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * One run: starts members in separate processes, each behind a separate proxy, disturbs the leader and the shared
+ * One run. It starts members in separate processes, each behind a separate proxy, disturbs the leader and the shared
  * server, and reads the proofs.
  */
 final class LeadershipRun {
@@ -109,7 +109,7 @@ final class LeadershipRun {
         return settings.seed();
     }
 
-    /** Each fault once, after three resignations: the first one finds all members idle. */
+    /** Each fault once, after three resignations. At the first resignation all members are idle. */
     private List<Fault> eachOnce() {
         List<Fault> others = new ArrayList<>(Fault.possible());
         others.remove(Fault.RESIGNED);
@@ -124,14 +124,14 @@ final class LeadershipRun {
         do {
             leader = group.awaitLeader();
             moment = System.nanoTime();
-            // It may have lost the lock during the questions to the others. If it still leads now, every later term
-            // begins later.
+            // The leader may have lost the lock while the others were asked. If it still leads, every later term
+            // begins after this moment.
         } while (!MemberGroup.leads(leader));
         faults.computeIfAbsent(fault, unknown -> new ArrayList<>()).add(moment);
         fault.action.on(injector, leader);
     }
 
-    /** Ends the processes and the server that still run. */
+    /** Ends the processes and the server if they still run. */
     void stop() throws IOException {
         group.close();
         server.close();

@@ -7,21 +7,21 @@ import java.nio.file.Path;
 /** The server in which the members of a run keep their lock. */
 interface LeadershipServer extends AutoCloseable {
 
-    /** Makes the server of a run. */
+    /** Starts the server of a run. */
     @FunctionalInterface
     interface Starter {
 
-        /** @param directory for files, which is deleted after a run that found nothing */
+        /** @param directory for files; deleted after a run without violations */
         LeadershipServer start(Path directory) throws IOException;
     }
 
-    /** A separate URL of the server. */
+    /** A new proxy, with a separate URL of the server. */
     ServerProxy newProxy();
 
-    /** How many live members wait to lead. */
+    /** The number of live members that wait to lead. */
     int waiters();
 
-    /** Ends the server. It keeps everything that it has answered. */
+    /** Stops the server. It keeps all answered writes. */
     void stop();
 
     /** Starts it again. */

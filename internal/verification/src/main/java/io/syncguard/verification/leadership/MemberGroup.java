@@ -13,14 +13,14 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** The members of an election, each in a separate process behind a separate proxy. One thread uses it. */
+/** The members of an election, each in a separate process behind a separate proxy. Used by one thread. */
 final class MemberGroup {
 
     private final LeadershipServer server;
     private final Path directory;
     private final List<Member> members = new ArrayList<>();
 
-    /** The members, and those that were killed. */
+    /** All members, including the killed ones. */
     private final List<Member> all = new ArrayList<>();
 
     MemberGroup(LeadershipServer server, Path directory) {
@@ -73,7 +73,7 @@ final class MemberGroup {
         member.process().ask("leads");
         long before = System.nanoTime();
         long now = Long.parseLong(member.process().ask("now"));
-        // The rules rely on that.
+        // The rules compare times of different processes.
         if (now < before || now > System.nanoTime()) {
             throw new IllegalStateException("System.nanoTime of two processes cannot be compared on this system");
         }
@@ -102,7 +102,7 @@ final class MemberGroup {
         eventually().until(() -> server.waiters() == members.size() - 1);
     }
 
-    /** After errors a campaign may pause for seconds. */
+    /** Waits long enough for a campaign that pauses for seconds after errors. */
     static ConditionFactory eventually() {
         return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5));
     }

@@ -10,10 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A separate Redis for the run, which is killed: it has each grant on disk before it answers. */
+/** A separate Redis for the run, which kills it. The server writes each grant to disk before it answers. */
 final class RedisLeadershipServer implements LeadershipServer {
 
-    /** The waiters, by the ends of their queue entries. Dead waiters stay in it for a while. */
+    /** The set of waiters, by the ends of their queue entries. Dead waiters stay in it for a while. */
     private static final String WAITING = RedisSettings.KEY_PREFIX + "waiting:leader:" + LeaderProcess.ELECTION;
 
     private final OwnRedis server;

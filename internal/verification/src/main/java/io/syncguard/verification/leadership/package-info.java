@@ -1,2 +1,2 @@
-/** Members of an election in several processes, whose leader and whose server are disturbed: never two leaders. */
+/** Members of an election in several processes. The runs disturb leader and server, and never find two leaders. */
 package io.syncguard.verification.leadership;

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** The times in which processes stood still, or the whole machine did: the test measures how late its own thread is. */
+/** The times in which processes or the whole machine stood still. Late ticks of a thread here show the latter. */
 final class Absences implements AutoCloseable {
 
     private static final long TICK_NANOS = 20_000_000;
 
-    /** A tick this late is one in which others did not run either. */
+    /** If a tick is this late, the processes did not run either. */
     private static final long LATE_NANOS = 100_000_000;
 
     private static final String ALL = "";
@@ -54,7 +54,7 @@ final class Absences implements AutoCloseable {
         return within(ALL, from, to);
     }
 
-    /** When the process was killed or ended; never if it was not. */
+    /** The time at which the process was killed or ended; the largest value if it still runs. */
     synchronized long endOf(String process) {
         return absences.stream()
                 .filter(absence -> absence.process().equals(process) && absence.to() == Long.MAX_VALUE)
@@ -73,7 +73,7 @@ final class Absences implements AutoCloseable {
         return absences.stream().anyMatch(absence -> !absence.process().equals(ALL) && isBetween(absence, from, to));
     }
 
-    /** An end is a moment. */
+    /** Whether the absence overlaps this time. The end of a process counts as a moment. */
     private static boolean isBetween(Absence absence, long from, long to) {
         long until = absence.to() == Long.MAX_VALUE ? absence.from() : absence.to();
         return absence.from() < to && until > from;

@@ -5,7 +5,7 @@ import io.syncguard.testing.PostgresServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A database of applications whose locks are elsewhere. All are on one server, which ends with this JVM. */
+/** A database of applications whose locks are elsewhere. All databases are on one server, which ends with this JVM. */
 record ApplicationDatabase(String url, JdbcTemplate jdbc) {
 
     private static final AtomicInteger NUMBERS = new AtomicInteger();

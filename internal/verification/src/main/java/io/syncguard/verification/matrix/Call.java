@@ -8,12 +8,12 @@ import io.syncguard.verification.matrix.Gaps.Gap;
  *
  * @param process name and incarnation
  * @param number of the call in its process
- * @param kind how it used the lock
- * @param start before the lock was asked for
- * @param granted the lock was granted; of two keys, the body begins after both
- * @param held the last time in the body before which the handle answered that it is held
- * @param end the lock was released, or the call failed
- * @param waitMillis its wait time
+ * @param kind how the call used the lock
+ * @param start the time before the request for the lock
+ * @param granted the time of the grant; with two keys, the body begins after both
+ * @param held a time just before the last check in the body that found the handle held
+ * @param end the time of the release or of the failure
+ * @param waitMillis the wait time of the call
  * @param fence of the grant
  * @param outcome {@code OK}, {@code OPEN} while it runs, the code of a lock's error, or {@code DATABASE} for another
  *     error of the body
@@ -37,7 +37,7 @@ record Call(
     static final String DATABASE = "DATABASE";
 
     enum Kind {
-        /** Writes in a transaction that the lock's own database guards. */
+        /** Writes in a guarded transaction of the database that has the locks. */
         GUARDED,
         /** The same, and takes the lock inside the transaction; some are rolled back. */
         INSIDE,
@@ -81,7 +81,8 @@ record Call(
     }
 
     /**
-     * Whether it waited for the key of this gap in a process that was gone or stood still then, or shortly before.
+     * Whether the call waited for the key of this gap in a process that was gone or stood still during the gap or
+     * shortly before it.
      */
     boolean mayLeaveEntry(Gap gap, Absences absences, long waiterTtlNanos) {
         return key.equals(gap.key())

@@ -52,7 +52,7 @@ final class CallLog implements AutoCloseable {
         file.close();
     }
 
-    /** The calls in these files. A process that was killed may have left half a line, which is ignored. */
+    /** Reads the calls in these files. It ignores an incomplete last line, which a killed process may have left. */
     static List<Call> read(List<Path> files) {
         List<Call> calls = new ArrayList<>();
         for (Path file : files) {

@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Judges the calls of all clients by what the clients saw alone: a fenced lock for readers and writers. It shares
- * nothing with the checker of the histories, which knows the requests to the server.
+ * Judges the calls of all clients only by what the clients saw: a fenced lock for readers and writers. It shares no
+ * code with the checker of the histories, which knows the requests to the server.
  */
 final class CallRules {
 
@@ -19,7 +19,7 @@ final class CallRules {
 
     private final List<String> violations = new ArrayList<>();
 
-    /** The violations of the rules that hold at each time, whatever happens. */
+    /** The violations of the rules that hold at all times, under every fault. */
     static List<String> check(List<Call> calls) {
         CallRules rules = new CallRules();
         calls.stream().collect(Collectors.groupingBy(Call::key)).values().forEach(rules::checkKey);
@@ -45,7 +45,7 @@ final class CallRules {
                         "FENCE_ORDER: fence " + grant.fence() + " was granted twice\n    " + grant.toLine()));
     }
 
-    /** A call that began after the grant of another had been seen has a larger fence. */
+    /** A call that began after a client had seen a grant gets a larger fence. */
     private void fencesGrow(List<Call> byFence) {
         long latestStart = Long.MIN_VALUE;
         Call latest = null;
@@ -61,7 +61,7 @@ final class CallRules {
         }
     }
 
-    /** While a handle says that it is held, no other one does, unless both are shared. */
+    /** While one handle reports that it is held, no other does, unless both are shared. */
     private void holdersAreAlone(List<Call> grants) {
         List<Call> byTime = grants.stream()
                 .filter(grant -> grant.held() > grant.granted())
@@ -82,7 +82,7 @@ final class CallRules {
         }
     }
 
-    /** When a permit is granted, fewer handles with smaller fences are held beyond that. */
+    /** When a permit is granted, fewer handles with smaller fences are still held than there are permits. */
     private void permitsAreKept(List<Call> byFence) {
         for (int i = 0; i < byFence.size(); i++) {
             Call grant = byFence.get(i);
@@ -103,10 +103,10 @@ final class CallRules {
     }
 
     /**
-     * Calls that took longer to be answered than their wait time and one network timeout. Time in which the process, or
-     * the whole machine, stood still does not count.
+     * Returns the calls that took longer than their wait time plus one network timeout. Time in which the process or
+     * the whole machine stood still does not count.
      *
-     * @param tolerance beyond that
+     * @param tolerance added to this limit
      */
     static List<String> hangs(List<Call> calls, long networkTimeoutMillis, Absences absences, Duration tolerance) {
         return calls.stream()

@@ -6,21 +6,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** While no fault is injected, no lock is lost, and no key stays free while somebody waits for it. */
+/** While no fault is injected, no lock is lost and no key stays free while a caller waits for it. */
 final class CalmRules {
 
     private static final long MILLI = 1_000_000;
 
-    /** How long the effects of earlier faults may last: a connection is tried again within a second. */
+    /** How long the effects of earlier faults may last: clients reconnect within a second. */
     private static final long AFTER_FAULT = 1000 * MILLI;
 
-    /** For so long the entry of a dead or paused waiter may be in front: its ttl and the tolerance. */
+    /** How long the entry of a dead or paused waiter may be in front: its ttl and the tolerance. */
     private static final long AFTER_DEATH = 6000 * MILLI;
 
     private CalmRules() {}
 
     /**
-     * @param round without a fault
+     * @param round a round without a fault
      * @param tolerance how long a key may stay free; a machine that may stall for longer than a ttl loses locks
      */
     static List<String> check(

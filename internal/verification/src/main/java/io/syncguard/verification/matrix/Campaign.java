@@ -17,13 +17,14 @@ import org.awaitility.Awaitility;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Applications at work on one site while faults are injected, one after the other, at random moments.
+ * Runs applications on one site and injects faults, one after the other, at random moments.
  *
- * <p>After each fault every key has to be used again before the next round: what hangs for good does not go unnoticed.
+ * <p>After each fault the campaign waits until every key was used again before the next round. So it detects a key that
+ * hangs for good.
  */
 final class Campaign<S extends Site> {
 
-    /** How long the keys may take to be used again after a fault. */
+    /** The limit for the next use of all keys after a fault. */
     private static final Duration PATIENCE = Duration.ofSeconds(40);
 
     private static final long MILLI = 1_000_000;
@@ -45,22 +46,22 @@ final class Campaign<S extends Site> {
     private final Absences absences = new Absences();
     private final List<Round> rounds = new ArrayList<>();
 
-    /** Somebody who measures a campaign. */
+    /** Measures a campaign. */
     interface Watch {
 
-        /** No interest. */
+        /** Measures nothing. */
         Watch NONE = fleet -> {};
 
-        /** The processes work, no fault was injected yet. */
+        /** Called when the processes work, before the first fault. */
         default void begin(Fleet fleet) {}
 
-        /** No fault is injected any more, and the processes still work. */
+        /** Called after the last fault, while the processes still work. */
         void end(Fleet fleet) throws Exception;
     }
 
     /**
-     * @param seed of all random choices, though not of their timing at the server
-     * @param tolerance beyond the promised times, for what else the machine does
+     * @param seed of all random choices, but not of their timing at the server
+     * @param tolerance added to the promised times, for other load on the machine
      */
     Campaign(Plan<S> plan, S site, long seed, Duration tolerance) throws IOException {
         this.plan = plan;
@@ -79,7 +80,7 @@ final class Campaign<S extends Site> {
         return faults;
     }
 
-    /** @param roundsOfEach fault, unless the fault takes a share of them */
+    /** @param roundsOfEach the number of rounds of each fault; a fault with a share gets fewer */
     CampaignReport run(int roundsOfEach) throws Exception {
         return run(
                 faults.stream()
@@ -88,7 +89,7 @@ final class Campaign<S extends Site> {
                 Watch.NONE);
     }
 
-    /** @param schedule one fault after the other */
+    /** @param schedule the faults in their order */
     CampaignReport run(Iterator<Fault> schedule, Watch watch) throws Exception {
         try {
             fleet.start();
@@ -121,7 +122,7 @@ final class Campaign<S extends Site> {
         rounds.add(new Round(fault, from, healed, System.nanoTime()));
     }
 
-    /** Waits until an effect of each key has been committed from now on. */
+    /** Waits until each key has an effect that was committed after this call began. */
     private void awaitUse(String when) {
         Map<String, Long> before = new HashMap<>();
         Awaitility.await("use of every key " + when)
@@ -142,7 +143,7 @@ final class Campaign<S extends Site> {
                 versions.put(row.getString("key"), row.getLong("version"));
             });
         } catch (DataAccessException ex) {
-            // The database is starting.
+            // The database is still starting.
             return Map.of();
         }
         return versions;

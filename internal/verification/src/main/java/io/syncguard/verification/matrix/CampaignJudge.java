@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Judges what the processes of a campaign did, when all have ended. */
+/** Judges the calls and requests of a campaign after all its processes have ended. */
 final class CampaignJudge {
 
     private static final long MILLI = 1_000_000;
@@ -32,7 +32,7 @@ final class CampaignJudge {
     private final List<Round> rounds;
     private final Duration tolerance;
 
-    /** @param tolerance beyond the promised times, for what else the machine does */
+    /** @param tolerance added to the promised times, for other load on the machine */
     CampaignJudge(Plan<?> plan, Site site, Absences absences, List<Round> rounds, Duration tolerance) {
         this.plan = plan;
         this.site = site;
@@ -42,8 +42,8 @@ final class CampaignJudge {
     }
 
     /**
-     * @param faults to report
-     * @param directory with the histories
+     * @param faults the faults to report
+     * @param directory the directory with the histories
      */
     CampaignReport judge(List<Fault> faults, Fleet fleet, Path directory) {
         List<Call> calls = CallLog.read(fleet.calls());

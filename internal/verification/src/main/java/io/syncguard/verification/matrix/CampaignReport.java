@@ -10,14 +10,14 @@ import java.util.Map;
 /**
  * The result of a campaign, or of several on one site.
  *
- * @param site the servers
- * @param notPromised why some rules need not hold there; empty if all do
- * @param first day
- * @param last day
- * @param operations requests to the store of the locks
- * @param calls of clients
- * @param unguardedLate effects without a guard that were committed after one with a larger fence
- * @param directory with the histories of the last one
+ * @param site the description of the servers
+ * @param notPromised why some rules need not hold there; empty if all hold
+ * @param first the first day
+ * @param last the last day
+ * @param operations number of requests to the store of the locks
+ * @param calls number of calls of clients
+ * @param unguardedLate number of effects without a guard that were committed after one with a larger fence
+ * @param directory the directory with the histories of the last campaign
  */
 record CampaignReport(
         String name,
@@ -32,7 +32,7 @@ record CampaignReport(
         List<String> violations,
         Path directory) {
 
-    /** Both together. */
+    /** The sum of both reports. */
     CampaignReport plus(CampaignReport later) {
         Map<String, FaultReport> sum = new LinkedHashMap<>();
         faults.forEach(fault -> sum.put(fault.name(), fault));

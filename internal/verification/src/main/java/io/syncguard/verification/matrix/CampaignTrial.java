@@ -45,7 +45,7 @@ public final class CampaignTrial implements Trial {
         return new CampaignTrial(faults, rounds, WAIT_MILLIS);
     }
 
-    /** Callers wait for longer than the entry of a dead waiter, or a lost wake-up, may delay them. */
+    /** Returns a trial whose wait time is longer than any delay by a dead waiter's entry or a lost wake-up. */
     public CampaignTrial withLongWaits() {
         return new CampaignTrial(faults, rounds, LONG_WAIT_MILLIS);
     }
@@ -71,7 +71,7 @@ public final class CampaignTrial implements Trial {
         }
     }
 
-    /** The processes find the schema, and leave it as it is. */
+    /** Creates a site with the schema already there: the processes do not change it. */
     private static PostgresSite siteWith(Bug bug, int processes) {
         PostgresSite site = new PostgresSite(processes);
         DataSource owner =
@@ -88,7 +88,7 @@ public final class CampaignTrial implements Trial {
                 .toList();
     }
 
-    /** Those of one row of the matrix. */
+    /** The faults of this trial. Most are one row of the matrix. */
     private List<Fault> choose(PostgresSite site, Fleet fleet, Load load) {
         List<Fault> processes = new ProcessFaults(fleet, load).all();
         return switch (faults) {
@@ -101,7 +101,7 @@ public final class CampaignTrial implements Trial {
         };
     }
 
-    /** All as often as the most frequent. */
+    /** The faults of the row, each as often as the most frequent one. */
     private static List<Fault> ofRow(int row, List<Fault> faults) {
         return faults.stream()
                 .filter(fault -> fault.row() == row)

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Clocks of servers that jump, at the one place where the locks read them. */
+/** Makes the clocks of servers jump, at the single place where the locks read them. */
 final class Clocks {
 
     private static final String NOW = PostgresTables.DEFAULT.locks() + "_now()";
@@ -23,12 +23,12 @@ final class Clocks {
         $function$
         """;
 
-    /** Every script begins with it. */
+    /** The resource with which every script begins. */
     private static final String FIRST_PART = "syncguard/redis/leases.lua";
 
     private static final String OFFSET = "{syncguard}:offset-of-the-clock";
 
-    /** Stands in front of a script, and hides the library of Redis from it. */
+    /** A prefix of the scripts that replaces the {@code redis} library and its clock. */
     private static final String MOVABLE_CLOCK = """
         local server = redis
         local redis = setmetatable({}, { __index = server })
@@ -43,7 +43,7 @@ final class Clocks {
 
     private Clocks() {}
 
-    /** The clock of the locks in PostgreSQL, by another function of its name. */
+    /** Moves the clock of the locks in PostgreSQL, by replacing its function. */
     static Fault ofDatabase(JdbcTemplate jdbc) {
         return Fault.of(9, "the server's clock jumps by an hour, and back", random -> {
             String right = jdbc.queryForObject(DEFINITION, String.class);
@@ -53,7 +53,7 @@ final class Clocks {
         });
     }
 
-    /** Writes the script with a clock that {@link #ofRedis} moves, to the same place below the directory. */
+    /** Writes the script, with a clock that {@link #ofRedis} moves, to the same path below the directory. */
     static void changeScript(Path directory) {
         try (InputStream script = Clocks.class.getClassLoader().getResourceAsStream(FIRST_PART)) {
             Path changed = directory.resolve(FIRST_PART);
@@ -65,8 +65,8 @@ final class Clocks {
     }
 
     /**
-     * The clock of the locks in Redis. Only ahead, and back: with that clock behind, the server would expire the keys
-     * before the scripts do.
+     * Moves the clock of the locks in Redis ahead and back again. It never falls behind: then the server would expire
+     * the keys before the scripts do.
      */
     static Fault ofRedis(StringRedisTemplate redis) {
         return Fault.of(9, "the server's clock jumps an hour ahead, and back", random -> {

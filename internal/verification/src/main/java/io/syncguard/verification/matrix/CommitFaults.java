@@ -8,10 +8,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Faults between the check of a lock and the end of the commit under it, which the server delays. */
+/** Faults between the check of a lock and the end of the commit under it. The server delays the commit. */
 final class CommitFaults {
 
-    /** Runs at the commit, after the guard of the library. */
+    /** A trigger that runs at the commit, after the guard of the library. */
     private static final String SLOW_COMMITS = """
             CREATE TABLE slowness (process TEXT NOT NULL, seconds DOUBLE PRECISION NOT NULL);
             CREATE FUNCTION slow_commit() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER AS $function$
@@ -48,7 +48,7 @@ final class CommitFaults {
         return List.of(Fault.of(2, "a process is paused after its check, and its commit comes late", this::pause));
     }
 
-    /** The commit comes when another process may hold the lock, if it is possible at all. */
+    /** Pauses a process between check and commit for so long that another process may hold the lock at the commit. */
     private void pause(Random random) throws Exception {
         long millis = ttlMillis + TOLERANCE_MILLIS + 400 + random.nextLong(600);
         int victim = Awaitility.await("a commit under way")
@@ -61,7 +61,7 @@ final class CommitFaults {
         });
     }
 
-    /** Delays the commits of the process, and returns it if one has begun soon. */
+    /** Delays the commits of the process. Returns the process if a commit begins soon, else nothing. */
     private OptionalInt commits(int victim, long millis) {
         String process = Integer.toString(victim);
         jdbc.update("INSERT INTO slowness VALUES (?, ?)", process, millis / 1000.0);

@@ -3,13 +3,13 @@ package io.syncguard.verification.matrix;
 import java.util.Random;
 
 /**
- * A fault of the matrix, as one site has it.
+ * A fault of the matrix on one site.
  *
- * @param row of the matrix
- * @param name what happens, in the words of the report
- * @param injection injects it once, and heals it
- * @param share of the rounds: 1 is all of them, 4 is a quarter, for a fault that takes long
- * @param isCrash whether the server loses what it has not written to its disk
+ * @param row the row of the matrix
+ * @param name a description for the report
+ * @param injection injects the fault once, and heals it
+ * @param share divides the number of rounds: 1 for all rounds, 4 for a quarter, for a fault that takes long
+ * @param isCrash whether the server loses the changes that it has not written to its disk
  */
 record Fault(int row, String name, Injection injection, int share, boolean isCrash) {
 
@@ -23,7 +23,7 @@ record Fault(int row, String name, Injection injection, int share, boolean isCra
         void inject(Random random) throws Exception;
     }
 
-    /** No fault: for a few seconds the library has no excuse. */
+    /** A few seconds without a fault, in which the library must lose and delay nothing. */
     static Fault calm() {
         return of(CALM, "nothing happens", random -> LinkFaults.pause(random, CALM_MILLIS, CALM_MILLIS + 1));
     }
@@ -36,12 +36,12 @@ record Fault(int row, String name, Injection injection, int share, boolean isCra
         return new Fault(row, name, injection, 1, false);
     }
 
-    /** One that kills the server. */
+    /** A fault that kills the server. */
     static Fault crash(int row, String name, Injection injection) {
         return new Fault(row, name, injection, 1, true);
     }
 
-    /** One that takes long: fewer rounds. */
+    /** Returns the fault with fewer rounds, because it takes long. */
     Fault everyNth(int share) {
         return new Fault(row, name, injection, share, isCrash);
     }

@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What happened under one fault.
+ * The observations under one fault.
  *
- * @param rounds how often it was injected
- * @param calls that began in its rounds
- * @param outcomes of these, by name
- * @param longestGapMillis the longest time a key had no holder although somebody waited
+ * @param rounds how often the fault was injected
+ * @param calls number of calls that began in its rounds
+ * @param outcomes number of these calls by outcome
+ * @param longestGapMillis the longest time in which a key had a waiter but no holder
  * @param longestRecoveryMillis the longest time from the end of the fault until every key was used again
  */
 record FaultReport(
@@ -21,7 +21,7 @@ record FaultReport(
         long longestGapMillis,
         long longestRecoveryMillis) {
 
-    /** Both together. */
+    /** The sum of both reports. */
     FaultReport plus(FaultReport other) {
         Map<String, Long> sum = new TreeMap<>(outcomes);
         other.outcomes.forEach((outcome, count) -> sum.merge(outcome, count, Long::sum));

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The network between one process and its server, byte by byte. It knows no protocol: it drops what passes in one
- * direction or in both, delays it, limits its rate, resets connections, and loses answers.
+ * The network between one process and its server. It forwards bytes and knows no protocol. It can drop bytes in one
+ * direction or both, delay them, limit their rate, reset connections, and lose answers.
  */
 final class FaultyLink implements AutoCloseable {
 
@@ -38,10 +38,10 @@ final class FaultyLink implements AutoCloseable {
     private volatile long delayNanos;
     private volatile long bytesPerSecond = Long.MAX_VALUE;
 
-    /** How often; what is delayed at that time goes on. */
+    /** The number of calls of {@link #heal}, which ends pending delays. */
     private volatile int healed;
 
-    /** @param target port of the server, on this machine */
+    /** @param target the port of the server on this machine */
     FaultyLink(int target) {
         this.target = target;
         try {
@@ -56,7 +56,7 @@ final class FaultyLink implements AutoCloseable {
         return listener.getLocalPort();
     }
 
-    /** From now on it leads to another server, and existing connections end. */
+    /** Leads to another server from now on, and resets existing connections. */
     void leadTo(int other) {
         target = other;
         reset();
@@ -66,14 +66,14 @@ final class FaultyLink implements AutoCloseable {
         return connections.size();
     }
 
-    /** Neither side learns that its bytes do not arrive. */
+    /** Drops all bytes in these directions, without an error on either side. */
     void drop(Way... ways) {
         Set<Way> all = EnumSet.noneOf(Way.class);
         all.addAll(Set.of(ways));
         dropped = all;
     }
 
-    /** Takes no new connections and resets the others. */
+    /** Refuses new connections and resets the existing ones. */
     void refuse() {
         refuses = true;
         reset();
@@ -87,12 +87,12 @@ final class FaultyLink implements AutoCloseable {
         this.bytesPerSecond = bytesPerSecond;
     }
 
-    /** The next request reaches the server; its answer is lost, and the connection is reset. */
+    /** Forwards the next request, loses its answer, and resets the connection. */
     void loseNextAnswer() {
         losesNextAnswer.set(true);
     }
 
-    /** Whether that has happened since. */
+    /** Whether the link has lost an answer since {@link #loseNextAnswer}. */
     boolean hasLostAnswer() {
         return !losesNextAnswer.get();
     }
@@ -101,7 +101,7 @@ final class FaultyLink implements AutoCloseable {
         connections.forEach(Connection::reset);
     }
 
-    /** Ends all faults. A connection on which bytes were dropped is reset: it could not be used. */
+    /** Ends all faults. It resets the connections if bytes were dropped, because they are unusable. */
     void heal() {
         boolean lostBytes = !dropped.isEmpty();
         losesNextAnswer.set(false);
@@ -161,7 +161,7 @@ final class FaultyLink implements AutoCloseable {
                     try {
                         task.run();
                     } catch (IOException ex) {
-                        // The connection, or the link, was closed: so ends each of these threads.
+                        // The connection or the link was closed, which is how these threads end.
                     }
                 },
                 "link");
@@ -202,7 +202,7 @@ final class FaultyLink implements AutoCloseable {
             }
         }
 
-        /** For so long, or until the link is healed. */
+        /** Waits for this time, or until the link is healed. */
         private void hold(long nanos) {
             long until = System.nanoTime() + nanos;
             int before = healed;
@@ -218,7 +218,7 @@ final class FaultyLink implements AutoCloseable {
                     socket.setSoLinger(true, 0);
                     socket.close();
                 } catch (IOException ex) {
-                    // It is closed already.
+                    // The socket is already closed.
                 }
             }
         }

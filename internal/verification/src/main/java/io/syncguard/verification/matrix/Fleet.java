@@ -75,12 +75,12 @@ final class Fleet {
         return load.processes();
     }
 
-    /** One of those that may be killed. */
+    /** A random process that may be killed. */
     int mortal(Random random) {
         return random.nextInt(load.immortal(), size());
     }
 
-    /** Where a process writes what it uses. */
+    /** The file to which a process writes its resource use. */
     Path gauges(String process) {
         return directory.resolve(process + ".gauges");
     }
@@ -89,7 +89,7 @@ final class Fleet {
         return current.get(index);
     }
 
-    /** Kills it like a crash, and starts a successor. */
+    /** Kills the process like a crash, and starts a successor. */
     void killAndReplace(int index) throws Exception {
         kill(index);
         replace(index);
@@ -103,13 +103,13 @@ final class Fleet {
         gone(victim, at);
     }
 
-    /** Asks it to end, waits for the end, and starts a successor. */
+    /** Asks the process to end, waits for that, and starts a successor. */
     void terminateAndReplace(int index) throws Exception {
         terminate(index);
         replace(index);
     }
 
-    /** Without a successor. */
+    /** Asks the process to end and waits for that. It gets no successor. */
     void terminate(int index) throws Exception {
         WorkerProcess victim = get(index);
         victim.terminate();
@@ -121,7 +121,7 @@ final class Fleet {
         absences.add(new Absence(victim.name(), at, Long.MAX_VALUE));
     }
 
-    /** Starts a successor of one that has ended. */
+    /** Starts a successor of a process that has ended. */
     void replace(int index) throws Exception {
         String victim = get(index).name();
         WorkerProcess successor = start(index, Integer.parseInt(victim.substring(victim.indexOf('.') + 1)) + 1);
@@ -131,7 +131,7 @@ final class Fleet {
         successor.awaitReady();
     }
 
-    /** The process stands still for this action. */
+    /** Pauses the process during this action. */
     void paused(int index, Runnable meanwhile) throws Exception {
         WorkerProcess victim = get(index);
         absent(victim, () -> {
@@ -141,7 +141,7 @@ final class Fleet {
         });
     }
 
-    /** The same, but its JVM stops it, and not the operating system. */
+    /** Pauses the process during this action, by its JVM instead of the operating system. */
     void collectingGarbage(int index, Runnable meanwhile) throws Exception {
         WorkerProcess victim = get(index);
         absent(victim, () -> Safepoint.hold(victim.pid(), meanwhile));
@@ -159,7 +159,7 @@ final class Fleet {
         void last() throws Exception;
     }
 
-    /** All processes share one processor for this action. */
+    /** Makes all processes share one processor during this action. */
     void onOneProcessor(Pause meanwhile) throws Exception {
         List<Long> pids = current.stream().map(WorkerProcess::pid).toList();
         Processors.shareOne(pids);
@@ -167,7 +167,7 @@ final class Fleet {
         Processors.shareAll(pids);
     }
 
-    /** Lets all processes end. */
+    /** Tells all processes to end, and waits for that. */
     void end() throws Exception {
         for (WorkerProcess each : current) {
             each.deliver(Shop.END);
@@ -179,7 +179,7 @@ final class Fleet {
         }
     }
 
-    /** Ends those that still run. */
+    /** Kills the processes that still run. */
     void kill() throws InterruptedException {
         for (WorkerProcess each : all) {
             each.kill();
@@ -205,7 +205,7 @@ final class Fleet {
                 .toList();
     }
 
-    /** What the processes printed beside being ready. */
+    /** The output of the processes, except that they are ready. */
     List<String> complaints() {
         return all.stream().flatMap(Fleet::complaints).toList();
     }
@@ -224,22 +224,22 @@ final class Fleet {
     /**
      * The work of the processes.
      *
-     * @param processes how many there are
-     * @param clients threads of each
-     * @param ttlMillis of the locks
+     * @param processes number of processes
+     * @param clients number of threads of each process
+     * @param ttlMillis the ttl of the locks
      * @param waitMillis how long a client waits for a lock
      * @param bug usually none
-     * @param names of each key, in turn
-     * @param immortal so many processes are never killed
+     * @param names number of names that each key has in turn
+     * @param immortal number of processes that are never killed
      */
     record Load(int processes, int clients, long ttlMillis, long waitMillis, Bug bug, int names, int immortal) {
 
         static final Load USUAL = new Load(3, 4, 1000, 2000, Bug.NONE, 1, 0);
 
-        /** Longer than the entry of a waiter lives: only such leases are handed over. */
+        /** The ttl is longer than a waiter's entry lives, because only such leases are handed over. */
         static final Load OF_HAND_OVERS = new Load(3, 4, 6000, 8000, Bug.NONE, 1, 0);
 
-        /** Two processes live all the time, and the history of each name of a key is short. */
+        /** Two processes live all the time. Keys have many names in turn, so that the history of each name is short. */
         static final Load OF_SOAK = new Load(3, 4, 1000, 2000, Bug.NONE, 16, 2);
     }
 }

@@ -12,7 +12,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A small disk with the table of the locks, which is filled up for a while. Needs Linux, and the right to mount. */
+/** A small disk with the table of the locks, which the fault fills for a while. Needs Linux and the right to mount. */
 final class FullDisk implements AutoCloseable {
 
     /** PostgreSQL's SQLSTATE of a full disk. */
@@ -31,13 +31,13 @@ final class FullDisk implements AutoCloseable {
         jdbc.execute("GRANT CREATE ON TABLESPACE small_disk TO " + PostgresSite.USER);
     }
 
-    /** The first time, the table is moved to the disk. */
+    /** Fills the disk for a while. The first call moves the table to the disk. */
     void fill(Random random) {
         jdbc.execute("ALTER TABLE syncguard_locks SET TABLESPACE small_disk");
         jdbc.execute("CREATE TABLE filler (text TEXT) TABLESPACE small_disk");
         jdbc.execute("ALTER TABLE filler ALTER text SET STORAGE PLAIN");
         try {
-            // Otherwise the versions of rows that are gone leave room on the pages that the table has.
+            // Without an old snapshot, dead row versions would leave room on the pages that the table has.
             OldSnapshots.during(server, () -> {
                 assertFull();
                 LinkFaults.pause(random, 300, 1500);
@@ -62,7 +62,7 @@ final class FullDisk implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        // Lazily: the server may still have a file of it open.
+        // Lazy, because the server may still have a file of the disk open.
         if (!succeeds("umount", "-l", disk.toString())) {
             throw new IllegalStateException(disk + " is still mounted");
         }
@@ -73,7 +73,7 @@ final class FullDisk implements AutoCloseable {
         try {
             return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
         } catch (IOException ex) {
-            // There is no such program.
+            // The program is not installed.
             return false;
         } catch (InterruptedException ex) {
             throw new IllegalStateException(ex);

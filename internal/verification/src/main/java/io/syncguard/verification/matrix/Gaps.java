@@ -25,7 +25,7 @@ final class Gaps {
 
     private Gaps() {}
 
-    /** A holder counts until its body ends or its process does; a waiter from its call until its grant or failure. */
+    /** A holder counts until its body or its process ends, a waiter from its call until its grant or failure. */
     static List<Gap> of(List<Call> calls, Absences absences) {
         return calls.stream().collect(Collectors.groupingBy(Call::key)).entrySet().stream()
                 .flatMap(entry -> ofKey(entry.getKey(), entry.getValue(), absences).stream())

@@ -10,14 +10,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What a process uses. It writes that to a file, and the test reads it. */
+/** The resource use of a process, which it writes to a file for the test. */
 final class Gauges {
 
     private static final double MEGABYTE = 1e6;
 
     private Gauges() {}
 
-    /** The file is complete as soon as it is there. */
+    /** Writes the file in one step: it is complete as soon as it exists. */
     static void write(Path file) throws IOException {
         System.gc();
         Map<String, Double> gauges = new LinkedHashMap<>();

@@ -39,7 +39,7 @@ final class LinkFaults {
         return links.get(random.nextInt(links.size()));
     }
 
-    /** For as long as a lock lives, more or less. */
+    /** Drops bytes for about one ttl. */
     private void drop(Random random, Way... ways) {
         FaultyLink link = any(random);
         link.drop(ways);

@@ -13,14 +13,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
 interface LocksInRedis extends Site {
 
     /**
-     * What all of them have.
+     * The connections and the database that all of these sites have.
      *
      * @param redis the test's connections to the servers
      * @param applications a database of this site
      */
     record Access(StringRedisTemplate redis, ApplicationDatabase applications) {
 
-        /** Opens these connections. */
+        /** Opens the connections and creates the database. */
         static Access by(LettuceConnectionFactory connections) {
             connections.afterPropertiesSet();
             connections.start();
@@ -37,7 +37,7 @@ interface LocksInRedis extends Site {
     /** The properties with which this process reaches the servers. */
     List<String> address(int process);
 
-    /** Those to which processes have connections. */
+    /** The servers to which processes have connections. */
     List<OwnRedis> servers();
 
     @Override
@@ -64,7 +64,7 @@ interface LocksInRedis extends Site {
         return StressStore.of(access().redis());
     }
 
-    /** Those of the library. */
+    /** The number of the library's connections. */
     @Override
     default long connections() {
         return servers().stream()
@@ -73,7 +73,7 @@ interface LocksInRedis extends Site {
                 .count();
     }
 
-    /** The clients' connections are there again within the tolerance. */
+    /** Zero, because the clients reconnect within the tolerance. */
     @Override
     default long longestPauseAfter(long outageMillis) {
         return 0;

@@ -12,9 +12,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The results of the campaigns. Each plan has a part, to which its campaigns add, so that they may run at different
- * times; the text has all parts that there are.
+ * times. The text has all existing parts.
  *
- * @param parts directory of the parts
+ * @param parts the directory of the parts
  */
 record MatrixResults(Path parts) {
 
@@ -23,7 +23,7 @@ record MatrixResults(Path parts) {
 
     private static final String FILE = "matrix.txt";
 
-    /** Outcomes with a column of their own; all others are failures. */
+    /** Outcomes with a separate column. All others count as failures. */
     private static final Set<String> KNOWN =
             Set.of(Call.OK, Call.OPEN, Call.DATABASE, "ACQUISITION_TIMEOUT", "LOST", "ABORTED");
 
@@ -52,7 +52,7 @@ record MatrixResults(Path parts) {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** Adds a campaign to those of its plan. */
+    /** Adds a campaign to the part of its plan. */
     void add(CampaignReport report) throws IOException {
         Files.createDirectories(parts);
         Path part = part(report.name());
@@ -86,7 +86,7 @@ record MatrixResults(Path parts) {
                 .toList();
     }
 
-    /** How often each row of the matrix was injected, in all campaigns. */
+    /** The number of injections of each row of the matrix, in all campaigns. */
     private static String rows(List<CampaignReport> reports) {
         Map<Integer, Integer> postgres = new TreeMap<>();
         Map<Integer, Integer> redis = new TreeMap<>();

@@ -8,7 +8,7 @@ import java.sql.Statement;
 import java.util.List;
 import org.springframework.jdbc.support.JdbcUtils;
 
-/** Transactions that stay open, so that the server may not remove the versions that they could see. */
+/** Transactions that stay open, so that the server keeps the row versions that they can see. */
 final class OldSnapshots {
 
     private static final int ANSWER_SECONDS = 10;
@@ -16,8 +16,8 @@ final class OldSnapshots {
     private OldSnapshots() {}
 
     /**
-     * Opens two: one that writes and idles, and one that reads. The driver closes connections that nobody refers to any
-     * more.
+     * Opens two transactions, an idle one that has written and one that reads. The caller must keep the connections:
+     * the driver closes unreferenced ones.
      */
     static List<Connection> open(OwnPostgres server) {
         try {
@@ -40,7 +40,7 @@ final class OldSnapshots {
         }
     }
 
-    /** A reader sees the state of this moment for as long as the action takes. */
+    /** Keeps a reader's snapshot of this moment open during the action. */
     static void during(OwnPostgres server, Runnable action) {
         Connection reader = null;
         try {

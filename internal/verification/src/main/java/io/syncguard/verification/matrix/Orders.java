@@ -12,8 +12,8 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 
 /**
- * A service as users write it. The server's times of the commits tell the order of the effects. Guarded transactions
- * lock no row of the application's: nothing but the guard keeps them in order.
+ * A service as users write it. The server's commit times give the order of the effects. Guarded transactions lock no
+ * row of the application: only the guard keeps them in order.
  */
 public class Orders {
 
@@ -44,7 +44,7 @@ public class Orders {
         visitAndWrite(Kind.GUARDED, visit);
     }
 
-    /** @param undone whether the transaction is rolled back, after the body has given the lock back */
+    /** @param undone whether the transaction is rolled back after the body has released the lock */
     @Transactional
     public void inside(String order, boolean undone, Consumer<LockHandle> visit) {
         template.executeWithoutResult(LockRequest.of(order), lock -> visitAndWrite(Kind.INSIDE, visit));

@@ -16,7 +16,7 @@ final class Packages {
 
     private Packages() {}
 
-    /** The directory of the latest version's programs. */
+    /** The directory with the programs of the latest version. */
     static Path postgres() {
         Optional<Path> latest = children(POSTGRES)
                 .map(version -> version.resolve("bin"))
@@ -26,7 +26,7 @@ final class Packages {
         return latest.orElseThrow();
     }
 
-    /** Valkey's if there is one, else Redis's. */
+    /** The program of Valkey if it is installed, else that of Redis. */
     static Path redis() {
         Optional<Path> server = Stream.of("/usr/bin/valkey-server", "/usr/bin/redis-server")
                 .map(Path::of)

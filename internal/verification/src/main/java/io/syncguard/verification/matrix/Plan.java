@@ -10,12 +10,12 @@ import java.util.regex.Pattern;
 /**
  * A campaign that can be run by its name.
  *
- * @param name of its files and of its part of the report
- * @param load of the processes
- * @param site starts the servers; its failed assumptions say what is missing
- * @param faults of this site, for the campaign on it
- * @param notPromised rules that these faults may break, by name
- * @param why nothing is promised there; empty if all rules hold
+ * @param name the name of its files and of its part of the report
+ * @param load the work of the processes
+ * @param site starts the servers; a failed assumption says what is missing
+ * @param faults the faults of the campaign on this site
+ * @param notPromised names of the rules that these faults may break
+ * @param why the reason for that; empty if all rules hold
  */
 record Plan<S extends Site>(
         String name, Load load, Starter<S> site, Faults<S> faults, Set<String> notPromised, String why) {
@@ -30,7 +30,7 @@ record Plan<S extends Site>(
         List<Fault> on(S site, Fleet fleet, Load load);
     }
 
-    /** One on which every rule holds. */
+    /** A plan on which every rule holds. */
     static <S extends Site> Plan<S> of(String name, Starter<S> site, Faults<S> faults) {
         return new Plan<>(name, Load.USUAL, site, faults, Set.of(), "");
     }
@@ -43,7 +43,7 @@ record Plan<S extends Site>(
         return new Plan<>(name, load, site, faults, rules, because);
     }
 
-    /** With those faults whose whole name matches. */
+    /** Returns the plan with only the faults whose whole name matches. */
     Plan<S> only(Pattern names) {
         return new Plan<>(
                 name, load, site, (servers, fleet, of) -> matching(names, servers, fleet, of), notPromised, why);
@@ -61,8 +61,8 @@ record Plan<S extends Site>(
     }
 
     /**
-     * @param rounds of each fault, unless the fault takes a share of them
-     * @param tolerance beyond the promised times, for what else the machine does
+     * @param rounds the number of rounds of each fault; a fault with a share gets fewer
+     * @param tolerance added to the promised times, for other load on the machine
      */
     CampaignReport run(int rounds, long seed, Duration tolerance) throws Exception {
         try (S servers = site.start()) {
@@ -70,7 +70,7 @@ record Plan<S extends Site>(
         }
     }
 
-    /** Faults at random, for as long as the settings say. */
+    /** Injects random faults for the duration in the settings. */
     Soak.Report soak(Soak.Settings settings, long seed) throws Exception {
         try (S servers = site.start()) {
             return new Soak<>(this, servers, settings, seed).run();

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** All campaigns of the matrix. */
 final class Plans {
 
-    /** What cannot hold where the server forgets grants. Fences still grow, and guarded effects keep their order. */
+    /** Rules that cannot hold if the server forgets grants. Fences still grow, and guarded effects keep their order. */
     private static final Set<String> OF_REMEMBERED_GRANTS = Set.of(
             "DEADLINE",
             "HAND_OVER",
@@ -26,7 +26,7 @@ final class Plans {
             "PERMITS",
             "SAME_GRANT");
 
-    /** Beyond that, the checker of the histories compares the server's times of the grants. */
+    /** Rules that cannot hold if a clock jumps. FENCES is one: its check compares the server's times of grants. */
     private static final Set<String> OF_STEADY_CLOCKS =
             Stream.concat(OF_REMEMBERED_GRANTS.stream(), Stream.of("FENCES")).collect(Collectors.toSet());
 
@@ -111,13 +111,13 @@ final class Plans {
                             (site, fleet, load) -> List.of(Clocks.ofRedis(site.redis())))
                     .butNot(OF_STEADY_CLOCKS, STEPS));
 
-    /** Those of a soak: two processes live all the time, and each key has sixteen names in turn. */
+    /** The plans of a soak: two processes live all the time, and each key has sixteen names in turn. */
     static final List<Plan<?>> OF_SOAK = ALL.stream()
             .filter(plan -> Set.of("postgres", "redis").contains(plan.name()))
             .<Plan<?>>map(plan -> plan.with(Load.OF_SOAK))
             .toList();
 
-    /** The plan of a usual build: a fault of each kind. The profile "verification" runs the other stores, too. */
+    /** The plan of a usual build: a fault of each kind. The profile "verification" also runs the other stores. */
     static final List<Plan<?>> OF_BUILD = ALL.stream()
             .filter(plan -> plan.name().equals("postgres"))
             .<Plan<?>>map(plan -> plan.only(Pattern.compile("a process is killed"
@@ -125,7 +125,7 @@ final class Plans {
                     + "|an answer is lost after the server has acted")))
             .toList();
 
-    /** Those of the profile "verification": every fault of a single server, and what starts quickly. */
+    /** The plans of the profile "verification": every fault of a single server, and the sites that start quickly. */
     static final List<Plan<?>> OF_VERIFICATION = ALL.stream()
             .filter(plan -> Set.of(
                             "postgres",

@@ -16,7 +16,7 @@ final class PoolerSite implements Site {
     private final PgBouncer pooler;
     private final List<FaultyLink> links = new ArrayList<>();
 
-    /** Skips the campaign where there is no PgBouncer. */
+    /** Skips the campaign if PgBouncer is not installed. */
     PoolerSite(int processes) {
         PgBouncer.assumeInstalled();
         this.behind = new PostgresSite(processes);
@@ -24,7 +24,7 @@ final class PoolerSite implements Site {
                 PostgresSite.url(behind.server().port()),
                 "default_pool_size = 20",
                 "max_client_conn = 500",
-                // After a failed connection it waits for 15 seconds by default.
+                // By default PgBouncer waits 15 seconds after a failed connection.
                 "server_login_retry = 1");
         for (int i = 0; i < processes; i++) {
             links.add(new FaultyLink(pooler.port()));
@@ -52,7 +52,7 @@ final class PoolerSite implements Site {
                                 "spring.datasource.url="
                                         + PostgresSite.url(links.get(process % links.size())
                                                 .port()),
-                                // PgBouncer before 1.21 knows no prepared statements.
+                                // PgBouncer before 1.21 does not support prepared statements.
                                 "spring.datasource.hikari.data-source-properties.prepareThreshold=0"))
                 .toList();
     }

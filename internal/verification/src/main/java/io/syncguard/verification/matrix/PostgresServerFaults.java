@@ -12,7 +12,7 @@ import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Faults of a PostgreSQL server, and of those who work on it. */
+/** Faults of a PostgreSQL server and of its administrators. */
 final class PostgresServerFaults {
 
     private static final String SESSIONS = "SELECT pid FROM pg_stat_activity WHERE usename = '" + PostgresSite.USER
@@ -56,7 +56,7 @@ final class PostgresServerFaults {
                         .everyNth(4));
     }
 
-    /** Those that a pooler in front of the server survives. */
+    /** The faults behind a pooler, which survives them. */
     List<Fault> behindPooler() {
         return List.of(
                 Fault.crash(17, "the server is killed and started again, behind a pooler", this::restart)
@@ -67,12 +67,12 @@ final class PostgresServerFaults {
                         random -> onSomeSessions("pg_terminate_backend", "true")));
     }
 
-    /** @param disk made for this server */
+    /** @param disk a disk of this server */
     Fault fullDisk(FullDisk disk) {
         return Fault.of(19, "the disk with the locks is full", disk::fill);
     }
 
-    /** What every statement of the site meets from its start on. */
+    /** Conditions that affect every statement of the site from the start. */
     static List<Fault> standing(PostgresSite site) {
         List<Connection> snapshots = OldSnapshots.open(site.server());
         return List.of(
@@ -95,9 +95,9 @@ final class PostgresServerFaults {
     }
 
     private void freeze(Random random) {
-        Runnable goOn = server.freeze();
+        Runnable resume = server.freeze();
         LinkFaults.pause(random, 100, 1800);
-        goOn.run();
+        resume.run();
     }
 
     private void recover(Random random) {
@@ -114,7 +114,7 @@ final class PostgresServerFaults {
                 .until(() -> Boolean.FALSE.equals(jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class)));
     }
 
-    /** Each with a chance of a third; looks again until one was hit. */
+    /** Hits each session with a chance of one third, and repeats until at least one was hit. */
     private void onSomeSessions(String function, String condition) {
         Awaitility.await("a session with " + condition)
                 .pollInterval(POLL)
@@ -123,7 +123,7 @@ final class PostgresServerFaults {
                         .isEmpty());
     }
 
-    /** As an administrator does: the file that the library has written, in one transaction. */
+    /** Runs the file that the library has written, in one transaction, as an administrator does. */
     private void runScript() throws IOException {
         jdbc.execute(
                 "BEGIN; SET LOCAL ROLE " + PostgresSite.USER + ";\n" + Files.readString(site.script()) + "\nCOMMIT");

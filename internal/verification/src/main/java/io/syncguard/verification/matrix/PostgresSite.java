@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Locks and applications in one durable PostgreSQL. Each process has a link of its own to it. */
+/** Locks and applications in one durable PostgreSQL. Each process has a separate link to it. */
 final class PostgresSite implements Site {
 
     /** The user of the processes. */
@@ -26,7 +26,7 @@ final class PostgresSite implements Site {
             "synchronous_commit", "on",
             "full_page_writes", "on",
             "max_connections", "300",
-            // The order of effects is that of their commits.
+            // The order of the effects is the order of their commits.
             "track_commit_timestamp", "on");
 
     private static final String SIZES = """
@@ -40,14 +40,14 @@ final class PostgresSite implements Site {
     private final String conditions;
     private @Nullable FullDisk disk;
 
-    /** The embedded one. */
+    /** Starts the embedded server. */
     PostgresSite(int processes) {
         this(processes, null, Map.of(), List.of());
     }
 
     /**
-     * @param binaries the directory of another build; {@code null} is the embedded one
-     * @param settings of the server, beside those that make it durable
+     * @param binaries the directory of another build; {@code null} for the embedded one
+     * @param settings of the server, in addition to those that make it durable
      * @param roleSettings defaults of the processes' user, such as {@code statement_timeout = 50}
      */
     PostgresSite(int processes, @Nullable Path binaries, Map<String, String> settings, List<String> roleSettings) {
@@ -68,7 +68,7 @@ final class PostgresSite implements Site {
                 .collect(Collectors.joining());
     }
 
-    /** Makes the user and the tables of the applications. */
+    /** Creates the user and the tables of the applications. */
     static void prepare(JdbcTemplate jdbc, List<String> roleSettings) {
         jdbc.execute("CREATE ROLE " + USER + " LOGIN");
         jdbc.execute("GRANT ALL ON SCHEMA public TO " + USER);
@@ -87,7 +87,7 @@ final class PostgresSite implements Site {
         return "PostgreSQL " + jdbc.queryForObject("SHOW server_version", String.class);
     }
 
-    /** The script of the schema, with its names, which the processes write when they start. */
+    /** The schema script, with the table names filled in, which the processes write when they start. */
     Path script() {
         return server.data().resolve("syncguard.sql");
     }
@@ -96,7 +96,7 @@ final class PostgresSite implements Site {
         return server;
     }
 
-    /** Makes a small disk for tables of the server, which is removed with it. */
+    /** Creates a small disk for tables of the server. It is removed with the server. */
     FullDisk smallDisk() {
         disk = new FullDisk(server);
         return disk;

@@ -20,7 +20,7 @@ final class ProcessFaults {
         this.ttlMillis = load.ttlMillis();
     }
 
-    /** @param links to the server, one for each process */
+    /** @param links the links to the server, one for each process */
     List<Fault> onLinks(List<FaultyLink> links) {
         return List.of(
                 Fault.of(
@@ -86,7 +86,7 @@ final class ProcessFaults {
         fleet.collectingGarbage(random.nextInt(fleet.size()), () -> outliveLeases(random));
     }
 
-    /** Longer than the ttl and the tolerance, so that another process holds the lock before this one goes on. */
+    /** Pauses for longer than the ttl and the tolerance, so that another process holds the lock in the meantime. */
     private void outliveLeases(Random random) {
         LinkFaults.pause(random, ttlMillis, ttlMillis + 2 * TOLERANCE_MILLIS);
     }

@@ -19,17 +19,17 @@ final class Processors {
         return Files.isExecutable(TASKSET) && Files.isReadable(STATUS);
     }
 
-    /** All of them get the same one. */
+    /** Gives all these processes the same processor. */
     static void shareOne(List<Long> pids) throws IOException, InterruptedException {
         assign(pids, allowed().split("[-,]")[0]);
     }
 
-    /** They get those of this process back. */
+    /** Gives these processes the processors of this one again. */
     static void shareAll(List<Long> pids) throws IOException, InterruptedException {
         assign(pids, allowed());
     }
 
-    /** A list like {@code 0-3,6}. */
+    /** The processors of this process as a list like {@code 0-3,6}. */
     private static String allowed() throws IOException {
         return Files.readAllLines(STATUS).stream()
                 .filter(line -> line.startsWith(ALLOWED))
@@ -41,7 +41,7 @@ final class Processors {
     private static void assign(List<Long> pids, String processors) throws IOException, InterruptedException {
         for (long pid : pids) {
             int tries = 1;
-            // It fails if one of the threads ends meanwhile.
+            // The program fails if one of the threads ends meanwhile.
             while (!assign(pid, processors)) {
                 if (++tries > MOST_TRIES) {
                     throw new IllegalStateException("taskset failed " + MOST_TRIES + " times");

@@ -14,7 +14,7 @@ final class RedisClusterFaults {
         this.pair = site.pair();
     }
 
-    /** Asked for, so that the replica has everything first. */
+    /** A requested failover, before which the replica receives everything. */
     Fault handOver() {
         return Fault.of(22, "a failover that is asked for", random -> {
                     OwnRedis replica = other(master());
@@ -25,7 +25,7 @@ final class RedisClusterFaults {
                 .everyNth(4);
     }
 
-    /** By the death of the master. What the replica had not received is lost. */
+    /** A failover because the master was killed. Writes that the replica had not received are lost. */
     Fault kill() {
         return Fault.of(22, "the master is killed, and its replica takes over", this::kill)
                 .everyNth(4);
@@ -56,7 +56,7 @@ final class RedisClusterFaults {
         Awaitility.await("the failover").ignoreExceptions().until(() -> isMaster(node));
     }
 
-    /** Until the other node is a replica that has everything. */
+    /** Waits until the other node is a replica that has everything. */
     private void awaitInStep() {
         Awaitility.await("the replica")
                 .ignoreExceptions()

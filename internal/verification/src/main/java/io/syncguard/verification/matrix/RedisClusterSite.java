@@ -25,7 +25,7 @@ final class RedisClusterSite implements LocksInRedis {
         this.access = Access.by(cluster.connections());
     }
 
-    /** The two nodes with the locks, in the order of their making. */
+    /** The two nodes with the locks, in the order of their creation. */
     List<OwnRedis> pair() {
         return pair;
     }

@@ -27,7 +27,7 @@ final class RedisSentinelSite implements LocksInRedis {
         OwnRedis master = sentinel.master() == first.port() ? first : second;
         OwnRedis replica = master == first ? second : first;
         master.kill();
-        // Sentinel tries again after ten seconds.
+        // Sentinel retries after ten seconds.
         Awaitility.await("the failover").atMost(Duration.ofMinutes(1)).until(() -> sentinel.master() == replica.port());
         master.start();
         master.follow(replica);
@@ -47,7 +47,7 @@ final class RedisSentinelSite implements LocksInRedis {
         return access;
     }
 
-    /** On the present master: Sentinel may have chosen another since the last connection was made. */
+    /** The store on the current master: Sentinel may have promoted another since the last connection. */
     @Override
     public StressStore store() {
         connections.resetConnection();

@@ -12,7 +12,7 @@ import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** Faults of a Redis server, and of those who work on it. */
+/** Faults of a Redis server and of its administrators. */
 final class RedisServerFaults {
 
     private static final String BUSY = """
@@ -28,7 +28,7 @@ final class RedisServerFaults {
         this.redis = site.redis();
     }
 
-    /** Those that lose nothing that was granted, if the server writes each grant to the disk. */
+    /** The faults that lose no grant if the server writes each grant to the disk. */
     List<Fault> lossless() {
         return List.of(
                 Fault.of(22, "the server is killed and started again", this::restart)
@@ -42,7 +42,7 @@ final class RedisServerFaults {
                 Fault.of(22, "OOM: no memory is left", this::useAllMemory).everyNth(2));
     }
 
-    /** Those that lose grants and counters. */
+    /** The faults that lose grants and counters. */
     List<Fault> losing() {
         return List.of(
                 Fault.of(22, "FLUSHALL", random -> commands().flushall()),
@@ -64,12 +64,12 @@ final class RedisServerFaults {
     }
 
     private void freeze(Random random) {
-        Runnable goOn = server.freeze();
+        Runnable resume = server.freeze();
         LinkFaults.pause(random, 100, 1800);
-        goOn.run();
+        resume.run();
     }
 
-    /** Each with a chance of a third; looks again until one was hit. */
+    /** Kills each connection with a chance of one third, and repeats until at least one was killed. */
     private void killConnections(Random random) {
         Awaitility.await("a connection of the library").until(() -> killSome(random) > 0);
     }
@@ -84,7 +84,7 @@ final class RedisServerFaults {
                 .sum();
     }
 
-    /** Of a master that does not exist: it keeps its data, and refuses writes. */
+    /** Makes the server a replica of a nonexistent master: it keeps its data and refuses writes. */
     private void becomeReplica(Random random) {
         commands().replicaof("127.0.0.1", OwnRedis.freePort());
         LinkFaults.pause(random, 50, 1500);

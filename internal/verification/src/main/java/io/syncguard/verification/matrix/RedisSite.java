@@ -18,7 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.util.FileSystemUtils;
 
-/** Locks in one Redis, to which each process has a link of its own; applications in the shared PostgreSQL. */
+/** Locks in one Redis, to which each process has a separate link; applications in the shared PostgreSQL. */
 final class RedisSite implements LocksInRedis {
 
     private final Path directory = Directories.newTemporary("redis");
@@ -28,12 +28,12 @@ final class RedisSite implements LocksInRedis {
     private final List<FaultyLink> links = new ArrayList<>();
     private final Access access;
 
-    /** @param persistence lines of the configuration file; {@code dir} is set */
+    /** @param persistence lines of the configuration file; {@code dir} is already set */
     RedisSite(int processes, String... persistence) {
         this(processes, null, persistence);
     }
 
-    /** @param binary another executable; {@code null} is the embedded one */
+    /** @param binary another executable; {@code null} for the embedded one */
     RedisSite(int processes, @Nullable Path binary, String... persistence) {
         this.persistence = String.join(", ", persistence);
         this.server = new OwnRedis(
@@ -53,7 +53,7 @@ final class RedisSite implements LocksInRedis {
         }
     }
 
-    /** One whose scripts have a clock that {@link Clocks#ofRedis} moves. */
+    /** A site whose scripts have a clock that {@link Clocks#ofRedis} moves. */
     static RedisSite withMovableClock(int processes, String... persistence) {
         RedisSite site = new RedisSite(processes, persistence);
         Path scripts = site.directory.resolve("scripts");
@@ -79,7 +79,7 @@ final class RedisSite implements LocksInRedis {
         return access.redis();
     }
 
-    /** From an earlier snapshot. */
+    /** True, because the server may start from an earlier snapshot. */
     @Override
     public boolean bringsBackEnded() {
         return persistence.startsWith("save ");

@@ -3,9 +3,9 @@ package io.syncguard.verification.matrix;
 /**
  * One injection of a fault.
  *
- * @param from its begin
- * @param healed when it was over
- * @param recovered when each key had been used again
+ * @param from when the injection began
+ * @param healed when the fault was over
+ * @param recovered when every key had been used again
  */
 record Round(Fault fault, long from, long healed, long recovered) {
 

@@ -11,8 +11,8 @@ import org.awaitility.Awaitility;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Stops all threads of a JVM, as a long garbage collection does: the JVM collects its garbage, and writes a heap dump
- * into a pipe that nobody reads meanwhile.
+ * Stops all threads of a JVM, as a long garbage collection does. The JVM collects its garbage and blocks while it
+ * writes a heap dump into a pipe without a reader.
  */
 final class Safepoint {
 
@@ -21,7 +21,7 @@ final class Safepoint {
 
     private Safepoint() {}
 
-    /** The JVM with this process id stands still for this action. */
+    /** Stops the JVM with this process id during this action. */
     static void hold(long pid, Runnable meanwhile) throws IOException, InterruptedException {
         Path directory = Directories.newTemporary("heap");
         Path pipe = directory.resolve("dump");
@@ -35,7 +35,7 @@ final class Safepoint {
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("log").toFile())
                 .start();
-        // Open for both: the open would wait for the JVM otherwise, and for ever if that fails.
+        // Opened for reading and writing: otherwise the open would wait for the JVM, forever if that fails.
         try (RandomAccessFile dump = new RandomAccessFile(pipe.toFile(), "rw");
                 InputStream heap = new FileInputStream(dump.getFD())) {
             Awaitility.await("a heap dump of process " + pid)

@@ -3,13 +3,13 @@ package io.syncguard.verification.matrix;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One figure over the time of a run: seconds since the begin, and values. Used by one thread at a time. */
+/** One figure over the time of a run: seconds since the start, and values. Used by one thread at a time. */
 final class Series {
 
-    /** So much larger in the last quarter than in the second one is growth: more than the noise of a median. */
+    /** Growth means that the last quarter exceeds the second by this factor: more than the noise of a median. */
     private static final double FACTOR = 1.2;
 
-    /** And so many more: counts are small, and not all of them are of the library. */
+    /** It must also be larger by this number: counts are small, and some are not of the library. */
     private static final double MORE = 3;
 
     private final String name;
@@ -37,7 +37,7 @@ final class Series {
         return values;
     }
 
-    /** The median of the second quarter: after the warm-up. */
+    /** The median of the second quarter, which is after the warm-up. */
     double early() {
         return median(0.25, 0.5);
     }

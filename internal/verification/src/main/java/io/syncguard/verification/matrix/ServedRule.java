@@ -5,28 +5,28 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * While somebody waits for a key, it is not without a holder for longer than a dead holder or a dead waiter explains.
- * The time of a fault, of the pause before the next attempt to connect, and of a stalled machine is extra.
+ * While a caller waits for a key, the key has no holder only for as long as a dead holder or a dead waiter explains.
+ * The times of a fault, of the pause before the next connection attempt, and of a stalled machine are added.
  *
- * @param ttlMillis of the locks
- * @param tolerance beyond the promised times, for what else the machine does
+ * @param ttlMillis the ttl of the locks
+ * @param tolerance added to the promised times, for other load on the machine
  */
 record ServedRule(Recovery recovery, long ttlMillis, Absences absences, List<Round> rounds, Duration tolerance) {
 
-    /** What a server and its clients do after an outage. */
+    /** How a server and its clients recover from an outage. */
     interface Recovery {
 
         /**
-         * How long processes may pause before they connect again after an outage of this length, in milliseconds. A
-         * pool of HikariCP doubles its pauses, up to five seconds.
+         * How long processes may pause before they reconnect after an outage of this length, in milliseconds. HikariCP
+         * doubles its pauses, up to five seconds.
          */
         default long longestPauseAfter(long outageMillis) {
             return Math.min(outageMillis, 5000);
         }
 
         /**
-         * Whether the server may start with leases and queue entries that had ended: they keep a key from others like
-         * those of a dead process.
+         * Whether the server may start with leases and queue entries that had ended. They block a key like those of a
+         * dead process.
          */
         default boolean bringsBackEnded() {
             return false;
@@ -36,7 +36,7 @@ record ServedRule(Recovery recovery, long ttlMillis, Absences absences, List<Rou
     private static final long WAITER_TTL_MILLIS = 5000;
     private static final long RECOVERY_MILLIS = 500;
 
-    /** Two network timeouts, in which the release of an acquire in doubt arrives. */
+    /** Two network timeouts. The release of an acquire in doubt arrives within that time. */
     private static final long IN_DOUBT_MILLIS = 2 * Site.NETWORK_TIMEOUT_MILLIS;
 
     private static final long MILLI = 1_000_000;
@@ -61,25 +61,25 @@ record ServedRule(Recovery recovery, long ttlMillis, Absences absences, List<Rou
         return gap.nanos() - excused > (blocked(gap, calls) + least) * MILLI;
     }
 
-    /** For so many milliseconds the lease of a dead holder, or the entry of a dead waiter, may keep the key. */
+    /** How many milliseconds the lease of a dead holder, or the entry of a dead waiter, may block the key. */
     private long blocked(Gap gap, List<Call> calls) {
         boolean mayBeDead = recovery.bringsBackEnded()
                 || calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
         // A release may have handed the key over to the dead waiter.
         long lease = mayBeDead ? Math.max(ttlMillis, WAITER_TTL_MILLIS) : ttlMillis;
-        // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
+        // While all processes live, no caller waits for a lease to lapse: the engine releases leases in doubt in the
         // background.
         boolean allLive =
                 !recovery.bringsBackEnded() && !absences.isAnyAbsent(gap.from() - ttlMillis * MILLI, gap.to());
         return allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease;
     }
 
-    /** When all processes have tried to connect again. */
+    /** The time at which all processes have tried to reconnect. */
     private long connected(Round round) {
         return round.healed() + recovery.longestPauseAfter((round.healed() - round.from()) / MILLI) * MILLI;
     }
 
-    /** The faults at that time, for somebody who looks for the reason. */
+    /** The faults at the time of the gap, for the report. */
     private List<String> during(Gap gap) {
         return rounds.stream()
                 .filter(round -> round.overlaps(gap))

@@ -31,35 +31,35 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A process of the matrix: an ordinary application, whose clients work until it ends. Its input has commands. */
+/** A process of the matrix: an ordinary application, whose clients work until it ends. It reads commands as lines. */
 public final class Shop {
 
-    /** Interrupts clients for so many milliseconds. */
+    /** Interrupts clients for this number of milliseconds. */
     static final String INTERRUPT = "interrupt";
 
-    /** Uses all connections of the application's pool for so many milliseconds. */
+    /** Uses all connections of the application's pool for this number of milliseconds. */
     static final String EXHAUST = "exhaust";
 
-    /** Keeps all processors busy for so many milliseconds. */
+    /** Keeps all processors busy for this number of milliseconds. */
     static final String SPIN = "spin";
 
     /** Ends the clients. */
     static final String REST = "rest";
 
-    /** Writes to a file what the process uses. */
+    /** Writes the resource use of the process to a file. */
     static final String MEASURE = "measure";
 
-    /** Ends the clients, then the application. */
+    /** Ends the clients and then the application. */
     static final String END = "end";
 
-    /** In the output: threads of the library after the end of the application. */
+    /** Begins a line of the output with the library's threads that outlive the application. */
     static final String LEFT = "left behind: ";
 
     private static final long MILLI = 1_000_000;
     private static final int SPINNERS = 8;
     private static final int STARTS = 10;
 
-    /** Threads end soon after the application, which does not wait for them. */
+    /** The application does not wait for its threads, but they must end within this time. */
     private static final long PATIENCE_NANOS = 5_000_000_000L;
 
     private final ConfigurableApplicationContext application;
@@ -90,7 +90,7 @@ public final class Shop {
         }
     }
 
-    /** @param arguments name, files of the history and of the calls, seed, and properties of the application */
+    /** @param arguments name, history file, file of the calls, seed, and properties of the application */
     public static void main(String[] arguments) throws Exception {
         Recording recording = new Recording(arguments[0], Path.of(arguments[1]));
         CallLog log = new CallLog(arguments[0], Path.of(arguments[2]));
@@ -121,7 +121,7 @@ public final class Shop {
                 .properties(
                         "spring.main.web-application-type=none",
                         "spring.main.banner-mode=off",
-                        // All other output is a complaint.
+                        // The test treats all other output as a complaint.
                         "logging.level.root=off",
                         "logging.level.org.springframework.boot=error",
                         "logging.level.io.syncguard=error",
@@ -144,7 +144,7 @@ public final class Shop {
                 .run();
     }
 
-    /** The library does not see behind the recorded backend what pins leases: without this, no commit is guarded. */
+    /** Sets the guard of commits: the library does not find it behind the recorded backend. */
     private static BeanPostProcessor guards(Bug bug, ConfigurableListableBeanFactory beans) {
         return new BeanPostProcessor() {
             @Override
@@ -196,7 +196,7 @@ public final class Shop {
             }
             LockSupport.parkNanos(millis * MILLI);
         } catch (SQLException ex) {
-            // The clients have the rest of them.
+            // The clients use the rest of the time.
             LockSupport.parkNanos(millis * MILLI);
         } finally {
             for (Connection each : taken) {

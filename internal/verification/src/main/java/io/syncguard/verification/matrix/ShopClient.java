@@ -24,20 +24,20 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** One thread of an application: it uses a few orders at random, with pauses. */
+/** One thread of an application. It uses a few orders at random, with pauses. */
 final class ShopClient implements Runnable {
 
-    /** In the output of a process it fails the run. */
+    /** Begins a line of the output that fails the run. */
     static final String UNEXPECTED = "unexpected: ";
 
     private static final int KEYS = 4;
     private static final int MOST_THINKING_MILLIS = 60;
     private static final int MOST_WORK_MILLIS = 12;
 
-    /** Longer than a lease: heartbeats keep the lock. */
+    /** Longer than a lease, so that heartbeats must keep the lock. */
     private static final int LONG_WORK_MILLIS = 1300;
 
-    /** So many bodies are short for each long one. */
+    /** The number of short bodies for each long one. */
     private static final int SHORT_BODIES = 40;
 
     private static final long MILLI = 1_000_000;
@@ -45,7 +45,7 @@ final class ShopClient implements Runnable {
     /** Half a minute on the clock that all processes of a machine share. */
     private static final long NAME_NANOS = 30_000 * MILLI;
 
-    /** The calls of each thread that were not granted yet, by key. */
+    /** The calls of each thread that are not granted yet, by key. */
     private static final ThreadLocal<Map<String, Visit>> WAITING = ThreadLocal.withInitial(HashMap::new);
 
     private final Orders orders;
@@ -59,8 +59,8 @@ final class ShopClient implements Runnable {
     private final BooleanSupplier goesOn;
 
     /**
-     * @param waitMillis the wait time that is configured
-     * @param names of each key, which has one after the other: the history of each name stays short
+     * @param waitMillis the configured wait time
+     * @param names number of names that each key has in turn, so that the history of each name stays short
      */
     ShopClient(
             Orders orders,
@@ -83,7 +83,7 @@ final class ShopClient implements Runnable {
         this.goesOn = goesOn;
     }
 
-    /** Notes each grant: of two keys, the first is held while its caller waits for the second. */
+    /** Notes each grant. A caller of two keys holds the first while it waits for the second. */
     static LockListener grants() {
         return new LockListener() {
             @Override
@@ -139,7 +139,7 @@ final class ShopClient implements Runnable {
         visit.end(outcome);
     }
 
-    /** Two keys, one after the other in their order: who waits for the second one holds the first. */
+    /** Locks two keys in their order. The caller holds the first while it waits for the second. */
     private void pair(String key, String other) {
         boolean inOrder = key.compareTo(other) < 0;
         Visit second = new Visit(Kind.PAIR, inOrder ? other : key, null);
@@ -175,7 +175,7 @@ final class ShopClient implements Runnable {
         }
     }
 
-    /** The body of one call: notes the grant, works, and notes until when the lock was held. */
+    /** The body of one call. It notes the grant, works, and notes until when the lock was held. */
     private final class Visit implements Consumer<LockHandle> {
 
         private final Kind kind;
@@ -183,7 +183,7 @@ final class ShopClient implements Runnable {
         private final @Nullable Visit next;
         private @Nullable Call call;
 
-        /** @param next begins when this one is granted */
+        /** @param next the visit that begins when this one is granted */
         Visit(Kind kind, String key, @Nullable Visit next) {
             this.kind = kind;
             this.key = key;

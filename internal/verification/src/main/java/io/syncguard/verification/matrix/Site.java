@@ -10,10 +10,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** The servers of a run, and how the processes reach them. */
 interface Site extends ServedRule.Recovery, AutoCloseable {
 
-    /** Of the locks, in milliseconds. */
+    /** The network timeout of the locks in milliseconds. */
     long NETWORK_TIMEOUT_MILLIS = 2000;
 
-    /** Where the locks are in the database of the applications. */
+    /** The kinds of calls when the locks are in the database of the applications. */
     List<Kind> WITH_ALL_GUARDS = List.of(
             Kind.GUARDED,
             Kind.FENCED,
@@ -25,11 +25,11 @@ interface Site extends ServedRule.Recovery, AutoCloseable {
             Kind.PAIR,
             Kind.PERMIT);
 
-    /** Where they are in another store. */
+    /** The kinds of calls when the locks are in another store. */
     List<Kind> WITH_FENCE_GUARD =
             List.of(Kind.FENCED, Kind.PLAIN, Kind.FENCED, Kind.READ, Kind.TRY, Kind.PAIR, Kind.PERMIT);
 
-    /** What it is, for the report: server and version, its settings that matter, what is in between. */
+    /** A description for the report: server, version, relevant settings, and a pooler in between. */
     String description();
 
     /** The properties with which this process reaches the servers. */
@@ -40,16 +40,16 @@ interface Site extends ServedRule.Recovery, AutoCloseable {
         return "";
     }
 
-    /** What the clients do there: the guards that work on it. */
+    /** The kinds of calls of the clients. They depend on the guards that work on this site. */
     List<Kind> kinds();
 
-    /** The database of the applications, without a link. */
+    /** The database of the applications, on a direct connection. */
     JdbcTemplate applications();
 
-    /** The stored locks, without a link. */
+    /** The stored locks, on a direct connection. */
     StressStore store();
 
-    /** How much the locks take there now, each with its unit; empty if that is not measured on this site. */
+    /** The current sizes of the locks by name with unit; empty if this site does not measure them. */
     default Map<String, Double> sizes() {
         return Map.of();
     }

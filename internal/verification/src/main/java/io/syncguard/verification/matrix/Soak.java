@@ -16,15 +16,15 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
- * Faults at random for a long time, with a calm time after each. What the processes and the servers use is measured on
- * the way, and must not grow. When the clients rest, nothing may be left.
+ * Injects random faults for a long time, with a calm time after each. It measures the resource use of processes and
+ * servers, which must not grow. When the clients rest, no lease or queue entry may be left.
  */
 final class Soak<S extends Site> {
 
-    /** Two sweeps, and the time after which a lapsed lease is swept. */
+    /** Two sweeps, and the time after which the sweeper deletes a lapsed lease. */
     private static final Duration UNTIL_SWEPT = Duration.ofSeconds(125);
 
-    /** A process may be busy with a fault. */
+    /** Long, because a process may be busy with a fault. */
     private static final Duration UNTIL_MEASURED = Duration.ofSeconds(30);
 
     private static final double NANOS = 1e9;
@@ -38,19 +38,19 @@ final class Soak<S extends Site> {
     private final List<String> violations = new ArrayList<>();
 
     /**
-     * How long it takes.
+     * The times of a soak.
      *
-     * @param duration of the faults
-     * @param interval between two measurements
-     * @param tolerance beyond the promised times, for what else the machine does
+     * @param duration the time in which faults are injected
+     * @param interval the time between two measurements
+     * @param tolerance added to the promised times, for other load on the machine
      */
     record Settings(Duration duration, Duration interval, Duration tolerance) {}
 
     /**
      * The result.
      *
-     * @param series what was measured
-     * @param violations of the campaign, and those of the soak
+     * @param series the measured figures
+     * @param violations those of the campaign and of the soak
      */
     record Report(CampaignReport campaign, Settings settings, List<Series> series, List<String> violations) {}
 
@@ -108,7 +108,7 @@ final class Soak<S extends Site> {
             return before;
         }
 
-        /** One that takes long is rare. */
+        /** A random fault. Those that take long are rare. */
         private Fault anyFault() {
             Fault any = faults.get(random.nextInt(faults.size()));
             return random.nextInt(any.share()) == 0 ? any : anyFault();

@@ -13,7 +13,7 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** The results of soaks: a text with the figures of each plan, and a chart of them for each. */
+/** The results of soaks: a text with the figures of all plans, and a chart for each plan. */
 final class SoakResults {
 
     private static final String FILE = "soak.txt";
@@ -37,7 +37,7 @@ final class SoakResults {
                 chart(report), directory.resolve(name + ".svg").toString(), VectorGraphicsFormat.SVG);
     }
 
-    /** A part begins with its name on a line, and ends before the next one. */
+    /** Replaces a part. It begins with its name on a line, and ends before the next part. */
     private static String replace(String text, String name, String part) {
         int from = text.indexOf("\n" + name + "\n");
         if (from < 0) {

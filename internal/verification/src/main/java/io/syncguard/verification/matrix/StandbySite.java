@@ -11,7 +11,7 @@ import java.util.Random;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A primary and a standby, which takes over when the primary is killed; then it gets a standby of its own. */
+/** A primary and a standby. The standby takes over when the primary is killed, and then gets a new standby itself. */
 final class StandbySite implements Site {
 
     private static final String NAME = "standby";
@@ -32,7 +32,7 @@ final class StandbySite implements Site {
         follow();
     }
 
-    /** Gives the primary a standby, which has everything when this returns. */
+    /** Gives the primary a standby. When this returns, the standby has everything. */
     private void follow() {
         replication = new FaultyLink(primary.port());
         standby = primary.newStandby(replication.port());

@@ -1,2 +1,2 @@
-/** The fault matrix: applications at work on real servers, each fault injected many times, and what held. */
+/** The fault matrix: applications work on real servers. Campaigns inject each fault many times and check the rules. */
 package io.syncguard.verification.matrix;

@@ -29,8 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Far more threads than connections acquire and release locks at a server without faults. Every few milliseconds one of
- * them is interrupted, wherever it is. All requests and answers are recorded.
+ * Far more threads than connections acquire and release locks at a server without faults. Every few milliseconds the
+ * storm interrupts one of them at an arbitrary point. It records all requests and answers.
  */
 final class InterruptStorm implements AutoCloseable {
 
@@ -72,9 +72,9 @@ final class InterruptStorm implements AutoCloseable {
                 }));
     }
 
-    /** Returns what is left in the store after all threads have ended and have had time to leave. */
-    Collection<String> rage(Random random, int seconds) throws InterruptedException {
-        // Connects before the storm, because the first connection takes a while.
+    /** Runs the storm. Returns the lock ids that are left in the store some time after all threads have ended. */
+    Collection<String> run(Random random, int seconds) throws InterruptedException {
+        // Connects before the storm, because the first connection is slow.
         locks.acquire(LockRequest.of("first")).release();
         long from = System.nanoTime();
         long end = from + seconds * 1000 * MILLI;
@@ -161,7 +161,7 @@ final class InterruptStorm implements AutoCloseable {
         @Override
         public void run() {
             while (!ended) {
-                // No other thread uses this key: only a leftover of this thread can conflict.
+                // No other thread uses this key, so only a leftover of this thread can conflict.
                 use(
                         random.nextInt(100) < 70
                                 ? LockRequest.of("own-" + name).waitTime(Duration.ZERO)

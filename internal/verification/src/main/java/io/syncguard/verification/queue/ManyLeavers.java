@@ -21,8 +21,8 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 
 /**
- * Hundreds of threads of one process wait, and all are interrupted at once, just before their key becomes free. A
- * caller in another process waits behind them. Other threads of the first process exhaust its connections meanwhile.
+ * Hundreds of threads of one process wait. The test interrupts all of them at once, just before their key becomes free.
+ * A caller in another process waits behind them. Other threads of the first process exhaust its connections meanwhile.
  */
 final class ManyLeavers implements AutoCloseable {
 
@@ -32,7 +32,7 @@ final class ManyLeavers implements AutoCloseable {
     private static final int CONNECTIONS = 8;
     private static final int CALLERS = 2 * CONNECTIONS;
 
-    /** All of them queue at once, and none may give up for lack of a connection. */
+    /** Long, because all threads queue at once and none may give up for lack of a connection. */
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(40);
 
     private final QueueServer server;
@@ -72,10 +72,10 @@ final class ManyLeavers implements AutoCloseable {
     }
 
     /**
-     * One round.
+     * Runs one round.
      *
-     * @param ahead how many wait for the key in front of the remaining waiter
-     * @param elsewhere how many wait for other keys, and are interrupted first
+     * @param ahead number of waiters in front of the remaining one
+     * @param elsewhere number of waiters for other keys, which are interrupted first
      * @return how long the key was free until the remaining waiter had it
      */
     Duration interruptAll(int ahead, int elsewhere) throws Exception {
@@ -145,7 +145,7 @@ final class ManyLeavers implements AutoCloseable {
 
         private final String key;
 
-        /** Written by the thread before it has a queue entry, read when it has one. */
+        /** Written by the thread before it has a queue entry, read after that. */
         private volatile Thread thread;
 
         Leaver(String key) {

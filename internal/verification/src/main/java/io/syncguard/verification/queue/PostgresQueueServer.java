@@ -82,6 +82,6 @@ public final class PostgresQueueServer implements QueueServer {
 
     @Override
     public void close() {
-        // The server goes on for other tests.
+        // Other tests still use the server.
     }
 }

@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A process whose callers queue on command: the main class of a {@link ChildJvm}. Its commands are the methods of
- * {@link #answer}; keys and names have no blanks.
+ * A process whose callers queue on command: the main class of a {@link ChildJvm}. {@link #answer} lists its commands.
+ * Keys and names have no blanks.
  */
 public final class QueueProcess {
 
@@ -30,7 +30,7 @@ public final class QueueProcess {
 
     private final LockEngine locks;
 
-    /** By the name of the caller, while the lock is held. */
+    /** The held locks by the name of the caller. */
     private final Map<String, LockHandle> held = new ConcurrentHashMap<>();
 
     private final AtomicInteger streamed = new AtomicInteger();
@@ -40,7 +40,7 @@ public final class QueueProcess {
         locks = locks(url);
     }
 
-    /** The engine of such a process; the test uses one, too. */
+    /** The engine of such a process. The test uses one as well. */
     static LockEngine locks(String url) {
         return new LockEngine(
                 ApplicationBackend.on(url, 8, NETWORK_TIMEOUT),
@@ -85,7 +85,7 @@ public final class QueueProcess {
         return mode.equals("shared") ? request.shared() : request;
     }
 
-    /** Has a caller with this name wait, and hold the lock until a command releases it. */
+    /** Starts a caller with this name. It waits, and holds the lock until a command releases it. */
     private String queue(String name, LockRequest request) {
         return start(() -> held.put(name, locks.acquire(request)));
     }
@@ -107,7 +107,7 @@ public final class QueueProcess {
                 .collect(Collectors.joining(" "));
     }
 
-    /** Holds so many locks, whose keys begin with the prefix. */
+    /** Acquires and holds this number of locks, whose keys begin with the prefix. */
     private String hold(String prefix, int count) {
         IntStream.range(0, count).parallel().forEach(i -> {
             String key = prefix + i;
@@ -122,7 +122,7 @@ public final class QueueProcess {
         return "released";
     }
 
-    /** Has this number of callers acquire the lock once, for no time. */
+    /** Starts this number of callers, which acquire the lock once and release it at once. */
     private String lineUp(LockRequest request, int callers) {
         streamed.set(0);
         for (int i = 0; i < callers; i++) {
@@ -134,7 +134,7 @@ public final class QueueProcess {
         return "started";
     }
 
-    /** Has this number of callers acquire the lock again and again, each for the time of the body. */
+    /** Starts this number of callers, which repeatedly acquire the lock and hold it for the time of the body. */
     private String stream(LockRequest request, int threads, Duration body) {
         streamed.set(0);
         streamEnds.set(Long.MAX_VALUE);

@@ -2,7 +2,7 @@ package io.syncguard.verification.queue;
 
 import java.util.Collection;
 
-/** A server for the locks of several processes, with the test's access to it. */
+/** A server for the locks of several processes, to which the test has direct access. */
 public interface QueueServer extends AutoCloseable {
 
     /** The URL for the processes. */
@@ -11,10 +11,10 @@ public interface QueueServer extends AutoCloseable {
     /** The number of waiters of the key. */
     int waiters(String key);
 
-    /** The number of requests that it has answered. */
+    /** The number of requests that the server has answered. */
     long requests();
 
-    /** The number of wake-ups that it has sent. */
+    /** The number of wake-ups that the server has sent. */
     long wakeUps();
 
     /** The lock ids of all leases and queue entries. */

@@ -1,2 +1,2 @@
-/** Many callers wait for few keys, in one process or several, of which some are interrupted, paused or killed. */
+/** Many callers in one or several processes wait for few keys. Some are interrupted, paused or killed. */
 package io.syncguard.verification.queue;

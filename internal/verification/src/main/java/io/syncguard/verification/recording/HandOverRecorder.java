@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records hand-overs with the acquire requests that they answer. Requests are remembered by the threads that send them,
- * hand-overs are recorded by the thread that receives them.
+ * Records hand-overs with the acquire requests that they answer. The threads that send requests remember them here, and
+ * the thread that receives a hand-over records it.
  */
 final class HandOverRecorder {
 
-    /** The number of acquire requests that are remembered by their waiter numbers. */
+    /** The number of acquire requests to remember. */
     private static final int REQUESTS = 10_000;
 
     private final HistoryRecorder recorder;
@@ -44,13 +44,13 @@ final class HandOverRecorder {
         acquires.put(waiter, new Asked(acquire, mayBeHanded));
     }
 
-    /** The hand-overs in the answer to a release. The engine receives them afterwards. */
+    /** Records the hand-overs in the answer to a release, before the engine receives them. */
     void record(List<HandOver> handOvers, Duration firstLease) {
         handOvers.forEach(
                 handOver -> recorder.write(handedOver(handOver.waiterNumber(), handOver.grant(), firstLease)));
     }
 
-    /** A listener that records each hand-over before the engine receives it. */
+    /** Returns a listener that records each hand-over before the engine receives it. */
     WakeUpListener recorded(WakeUpListener engine, Duration firstLease) {
         return new WakeUpListener() {
             @Override

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Appends the events of one process to its file. A written event survives {@code kill -9} of this process, because the
- * system has it. Thread-safe.
+ * operating system has it. Thread-safe.
  *
  * <p>It uses no channel, because an interrupted thread would close it.
  */
@@ -32,13 +32,13 @@ public final class HistoryRecorder implements AutoCloseable {
         }
     }
 
-    /** A new event of this process, which begins now. */
+    /** Creates an event of this process, which begins now. */
     public HistoryEvent begin(Kind kind, String client, String key, String lock) {
         return HistoryEvent.of(
                 kind, new Source(process, client, numbers.incrementAndGet()), key, lock, System.nanoTime());
     }
 
-    /** A copy with a separate number: one request may have several answers. */
+    /** Copies the event under a new number, because one request may have several answers. */
     public HistoryEvent again(HistoryEvent event) {
         return new HistoryEvent(
                 event.kind(),
@@ -52,7 +52,7 @@ public final class HistoryRecorder implements AutoCloseable {
                 event.value());
     }
 
-    /** A later event with the same number replaces an earlier one. */
+    /** Appends the event. A later event with the same number replaces an earlier one. */
     public void write(HistoryEvent event) {
         byte[] line = (event.toLine() + "\n").getBytes(StandardCharsets.UTF_8);
         synchronized (this) {

@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * The latest lock ids that a process saw, its own and those of other processes, with their keys. Thread-safe.
+ * The latest lock ids that a process saw, with their keys: its own and those of other processes. Thread-safe.
  */
 public final class KnownLockIds {
 
     private static final int SIZE = 10_000;
 
-    /** Stale ids are older than this number of ids: most of their leases have ended. */
+    /** Ids older than this number of ids are stale: most of their leases have ended. */
     private static final int RECENT = 256;
 
     private final Map<String, String> keys = new LinkedHashMap<>() {
@@ -38,7 +38,7 @@ public final class KnownLockIds {
         return latest.get();
     }
 
-    /** The thread begins another acquisition. */
+    /** Notes that the thread begins another acquisition. */
     public void beginNext() {
         latest.remove();
     }
@@ -47,7 +47,7 @@ public final class KnownLockIds {
         return keys.getOrDefault(lockId, "");
     }
 
-    /** One of the latest, most of them refused or over; {@code null} while there is none. */
+    /** A random one of the latest ids, most of them refused or over; {@code null} if there is none. */
     public synchronized String any(Random random) {
         return next == 0 ? null : recent[random.nextInt(Math.min(next, RECENT))];
     }

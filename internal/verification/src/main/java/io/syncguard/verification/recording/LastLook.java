@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The end of a history: the counters, and what is live. */
+/** Records the end of a history: the counters and the live leases. */
 public final class LastLook {
 
     private LastLook() {}
@@ -37,7 +37,7 @@ public final class LastLook {
         return recorder.begin(Kind.LOOKUP, "end", key, "");
     }
 
-    /** All keys were read at once. */
+    /** Returns the event with the start of the single lookup of all keys. */
     private static HistoryEvent at(HistoryEvent looked, HistoryEvent lookup) {
         return HistoryEvent.of(Kind.LOOKUP, lookup.source(), lookup.key(), "", looked.start());
     }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The tables. */
+/** The stored locks in PostgreSQL, with the default table names. */
 final class PostgresStressStore implements StressStore {
 
     private static final String ANY_LOCK = """

@@ -26,9 +26,9 @@ import java.util.concurrent.CompletionStage;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Records the requests of the library to its store, and the answers, including heartbeats and late releases. Each
- * request is written before it is sent: if the process is killed in between, the outcome is unknown. A hand-over is
- * written before the library receives it.
+ * Records the requests of the library to its store, and the answers, including heartbeats and late releases. It writes
+ * each request before the backend sends it: if the process is killed in between, the outcome is unknown. It writes a
+ * hand-over before the library receives it.
  *
  * <p>It is a dynamic proxy, so that operations without a lease pass unrecorded.
  */
@@ -64,7 +64,7 @@ public final class RecordedBackend implements BeanPostProcessor {
                 Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
     }
 
-    /** Requests without queue entries. One that has to be sent alone has had no effect. */
+    /** Sends requests without queue entries together. A request that must be sent alone has had no effect. */
     private Object acquireTogether(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
                 .stream().map(request -> asked((AcquireRequest) request)).toList();
@@ -153,7 +153,7 @@ public final class RecordedBackend implements BeanPostProcessor {
         return send(backend, method, argument, asked, (each, answer, now) -> released(backend, each, answer));
     }
 
-    /** Writes the hand-over of the answer, too. */
+    /** Also records the hand-over in the answer. */
     private HistoryEvent released(LockBackend backend, HistoryEvent asked, Object answer) {
         ReleaseResult result = (ReleaseResult) answer;
         handOvers.record(result.handOvers(), backend.waiterTtl());
@@ -197,7 +197,7 @@ public final class RecordedBackend implements BeanPostProcessor {
         HistoryEvent by(HistoryEvent asked, Object answer, long now);
     }
 
-    /** Sends one request or many, whose answers may come later. */
+    /** Sends one request or many. The answers may arrive later. */
     private Object send(
             LockBackend backend, Method method, Object argument, List<HistoryEvent> asked, Answered answered)
             throws Throwable {
@@ -245,7 +245,7 @@ public final class RecordedBackend implements BeanPostProcessor {
         return asked.answered(now, outcome instanceof ExtendResult.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
     }
 
-    /** Which failures are in doubt follows from {@link LockBackend}. */
+    /** Returns the outcome of a failure: {@link LockBackend} defines which failures are in doubt. */
     private static Outcome outcomeOf(Throwable ex) {
         if (ex instanceof RequestNotSentException) {
             return Outcome.FAILED;

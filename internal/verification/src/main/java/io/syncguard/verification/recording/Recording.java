@@ -13,14 +13,14 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** The history of one process, for an application that has nothing else of this package. */
+/** The history of one process, for applications that use nothing else of this package. */
 public final class Recording implements AutoCloseable {
 
     private final HistoryRecorder recorder;
 
     /**
-     * @param process its name and incarnation
-     * @param file of its history
+     * @param process name and incarnation of the process
+     * @param file the file of its history
      */
     public Recording(String process, Path file) {
         this.recorder = new HistoryRecorder(process, file);
@@ -48,7 +48,7 @@ public final class Recording implements AutoCloseable {
     }
 
     /**
-     * Asks the handle, and records its answer.
+     * Asks the handle whether it is held, and records the answer.
      *
      * @return whether it is held
      */
@@ -78,33 +78,33 @@ public final class Recording implements AutoCloseable {
         return recorder.begin(kind, Thread.currentThread().getName(), lock.key(), HistoryRecorder.hash(lock.lockId()));
     }
 
-    /** A commit of the current transaction may pin the lease, from now on until the transaction has ended. */
+    /** Records that the current transaction may pin the lease from now until it has ended. */
     public void mayPin(LockHandle lock) {
         HistoryEvent pinning = begin(Kind.PINNING, lock, recorder);
         recorder.write(pinning);
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
             public void afterCompletion(int status) {
-                // Otherwise the connection may be broken, and the server may still wait for it.
+                // Otherwise the connection may be broken while the transaction is still open at the server.
                 Outcome outcome = status == STATUS_COMMITTED ? Outcome.OK : Outcome.UNKNOWN;
                 recorder.write(pinning.answered(System.nanoTime(), outcome));
             }
         });
     }
 
-    /** Of another process: it was killed, and did nothing after this time. */
+    /** Records that another process was killed, and did nothing after this time. */
     public void killed(String process, long at) {
         recorder.write(HistoryEvent.of(Kind.PROCESS_ENDED, new Source(process, "killed", 0), "", "", at)
                 .answered(at, Outcome.OK));
     }
 
-    /** The server was killed and started again between these times. */
+    /** Records that the server was killed and started again between these times. */
     public void crashed(long from, long to) {
         recorder.write(HistoryEvent.of(Kind.CRASHED, new Source("server", "killed", from), "", "", from)
                 .answered(to, Outcome.OK));
     }
 
-    /** The end of all histories: the counters, and what is live. */
+    /** Records the end of all histories: the counters and the live leases. */
     public void store(StressStore store) {
         LastLook.record(store, recorder);
     }

@@ -12,15 +12,15 @@ import java.util.stream.IntStream;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
-/** The keys, under the usual prefix. No key of the stress is so long that its name is hashed. */
+/** The stored locks in Redis, under the usual prefix. No lock key of the stress is long enough to be hashed. */
 public final class RedisStressStore implements StressStore {
 
-    /** The URL of a cluster begins with it. Its locks are in four shards. */
+    /** The scheme of a cluster's URL. Its locks are in four shards. */
     public static final String CLUSTER_SCHEME = "redis-cluster://";
 
     public static final List<String> ONE_SHARD = List.of(RedisSettings.KEY_PREFIX);
 
-    /** The prefixes of four shards, as docs/internals/redis.md says where they are: the CRC-32 of a key determines which. */
+    /** The prefixes of four shards, from docs/internals/redis.md. The CRC-32 of a key determines its shard. */
     public static final List<String> FOUR_SHARDS =
             List.of("{syncguard#33}:", "{syncguard#32}:", "{syncguard#31}:", "{syncguard#30}:");
 
@@ -32,7 +32,7 @@ public final class RedisStressStore implements StressStore {
             return name and { name, string.sub(id, #KEYS[1] + #'id:' + 1) } or {}
             """);
 
-    /** What a shared lease is made of may be missing. */
+    /** The live leases. Parts of a shared lease may be missing. */
     private static final RedisScript<List<String>> LIVE_LEASES = script("""
             local time = redis.call('TIME')
             local over = time[1] * 1000 + math.floor(time[2] / 1000) - 1000
@@ -71,7 +71,7 @@ public final class RedisStressStore implements StressStore {
             return answers
             """);
 
-    /** Counts keys without an expiry, or with one later than any allowed. Only the counters and the number of
+    /** Counts keys without an expiry or with too late a one. Only the counters and the number of
      * shards have none. */
     private static final RedisScript<Long> WITHOUT_END = RedisScript.of("""
             local count = 0
@@ -125,7 +125,7 @@ public final class RedisStressStore implements StressStore {
         return counters;
     }
 
-    /** All keys but the fence counters and the layout. */
+    /** The number of keys, without the fence counters and the layout. */
     @Override
     public long entries() {
         return prefixes.stream()
@@ -147,7 +147,7 @@ public final class RedisStressStore implements StressStore {
                 Long.toString(RedisSettings.WAITER_TTL.toMillis()));
     }
 
-    /** The answer of a script is flat. */
+    /** Splits the flat answer of a script into rows. */
     private static List<List<String>> inRows(List<String> answer, int columns) {
         return IntStream.range(0, answer.size() / columns)
                 .mapToObj(row -> answer.subList(row * columns, (row + 1) * columns))

@@ -25,12 +25,12 @@ public interface StressStore {
                 : new PostgresStressStore(application.getBean(JdbcTemplate.class));
     }
 
-    /** The tables. */
+    /** The store in PostgreSQL. */
     static StressStore of(JdbcTemplate jdbc) {
         return new PostgresStressStore(jdbc);
     }
 
-    /** The keys under the usual prefix, with one shard. */
+    /** The store in Redis, under the usual prefix, with one shard. */
     static StressStore of(StringRedisTemplate redis) {
         return new RedisStressStore(redis, RedisStressStore.ONE_SHARD);
     }
@@ -38,10 +38,10 @@ public interface StressStore {
     /** The key and the lock id of a lease or a queue entry. */
     record Known(String key, String lockId) {}
 
-    /** A lease that is live. */
+    /** A live lease. */
     record Live(Known lock, Lease lease) {}
 
-    /** A random lease or queue entry; none if there are few. */
+    /** A random lease or queue entry. It may be empty if the store has few. */
     Optional<Known> anyLock(Random random);
 
     List<Live> liveLeases();

@@ -1,2 +1,2 @@
-/** Records the requests and answers of a process, and what the store has in the end, as a history. */
+/** Records the requests and answers of a process, and the final contents of the store, as a history. */
 package io.syncguard.verification.recording;

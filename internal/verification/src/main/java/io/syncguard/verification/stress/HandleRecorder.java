@@ -12,7 +12,7 @@ import io.syncguard.verification.recording.Recording;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Uses the handles of a client, and records what they answer. */
+/** Uses the handles of a client, and records their answers. */
 final class HandleRecorder {
 
     private final LockManager locks;
@@ -25,7 +25,7 @@ final class HandleRecorder {
         this.recorder = recorder;
     }
 
-    /** Runs under the outer lock, so that the request is nested. */
+    /** Sends a nested request under the outer lock. */
     void join(LockHandle outer) {
         HistoryEvent asked = begin(Kind.JOINED, outer);
         LockHandle inner = locks.acquire(outer.request().waitTime(Duration.ZERO));
@@ -36,7 +36,7 @@ final class HandleRecorder {
         inner.release();
     }
 
-    /** A write like those of a body, and a check whether the lock is held after it. A shared lock does not write. */
+    /** Writes as a body does, and checks whether the lock is still held. Does nothing under a shared lock. */
     void write(LockHandle lock, boolean guarded) {
         if (lock.request().mode() == LockMode.SHARED) {
             return;

@@ -15,11 +15,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The faults in PostgreSQL and on the way to it. Each change of a lease or its rows is recorded.
+ * The faults in PostgreSQL and on the way to it. Records each change of a lease or its rows.
  */
 final class PostgresFaults {
 
-    /** The name of the test's sessions, which must not be terminated. */
+    /** The name of the test's sessions, which the faults must not terminate. */
     static final String APPLICATION_NAME = "stress";
 
     private static final String CLIENT = "faults";
@@ -33,7 +33,7 @@ final class PostgresFaults {
                 ORDER BY random() LIMIT 1) AS victim
             """;
 
-    /** Exclusive and shared ones. */
+    /** Exclusive and shared leases. */
     private static final String LEASES = """
             (SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks' AS table_name FROM syncguard_locks
             UNION ALL SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks_shared'
@@ -43,7 +43,7 @@ final class PostgresFaults {
     private static final String ANY_LEASE =
             "SELECT key, lock_id, table_name FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
 
-    /** Not a lease of a hand-over: its holder may not have received it yet. */
+    /** A lease shortly before its end, but not of a hand-over: its holder may not have received it yet. */
     private static final String ENDING_LEASE =
             "SELECT key, lock_id, expires_at_ms + 1000 - syncguard_locks_now() AS left_ms FROM " + LEASES + """
             WHERE expires_at_ms BETWEEN syncguard_locks_now() - 950 AND syncguard_locks_now() - 300
@@ -51,7 +51,7 @@ final class PostgresFaults {
             ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1
             """;
 
-    /** Not the library's function, because this clock checks it. */
+    /** The server's clock. It does not use the library's function, because it checks that one. */
     private static final String CLOCK = """
             SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
             """;
@@ -75,7 +75,7 @@ final class PostgresFaults {
         this.random = random;
     }
 
-    /** A random fault. */
+    /** Injects a random fault. */
     void any() {
         int what = random.nextInt(100);
         if (what < 8) {
@@ -93,7 +93,7 @@ final class PostgresFaults {
         }
     }
 
-    /** Deletes what lapsed more than two seconds ago, as the library does. */
+    /** Deletes the rows that lapsed more than two seconds ago, as the library does. */
     void sweep() {
         List<String> keys = jdbc.queryForList(
                 "SELECT DISTINCT key FROM " + LEASES + " WHERE expires_at_ms < syncguard_locks_now() - 2000 LIMIT 200",
@@ -107,26 +107,26 @@ final class PostgresFaults {
         sweeps.forEach(sweep -> recorder.write(sweep.answered(System.nanoTime(), Outcome.OK)));
     }
 
-    /** Forgets idle counters, as the library does after days, if fences come from the clock. */
+    /** Deletes idle counters, as the library does after days if fences come from the clock. */
     void forget() {
         jdbc.queryForObject("SELECT syncguard_locks_forget('', 0)", String.class);
     }
 
-    /** Requests arrive, their answers do not, and the connections break. */
+    /** Loses the answers of requests that have arrived, and breaks the connections. */
     private void loseReplies() {
         proxy.fallSilent();
         pause(1, 20);
         proxy.speakAgain();
     }
 
-    /** Ends a lease as an administrator does whose holder is stuck. */
+    /** Ends a lease, as an administrator does if the holder is stuck. */
     private void endLease() {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent ended = begin(Kind.ENDED, lease);
             String statement = random.nextBoolean()
                     ? "DELETE FROM " + lease.get("table_name")
                     : "UPDATE " + lease.get("table_name") + " SET expires_at_ms = syncguard_locks_now() - 1000";
-            // Not a lapsed one: its waiter may be in the queue again.
+            // Only a live lease: after a lapse, its waiter may be in the queue again.
             String live = " WHERE lock_id = ? AND expires_at_ms > syncguard_locks_now() - 1000";
             if (jdbc.update(statement + live, lease.get("lock_id")) == 1) {
                 recorder.write(ended.answered(System.nanoTime(), Outcome.OK));
@@ -134,7 +134,7 @@ final class PostgresFaults {
         });
     }
 
-    /** Pins as a guarded commit does, or as a transaction that reads and waits. */
+    /** Pins a lease, as a guarded commit does or as a transaction that reads and waits. */
     private void pinLease() {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent pinning = begin(Kind.PINNING, lease);
@@ -155,7 +155,7 @@ final class PostgresFaults {
         });
     }
 
-    /** Locks the serialising row of a free key: each acquire request waits for it. Cold keys are left alone. */
+    /** Locks the serialising row of a free key, so that each acquire request waits for it. Spares cold keys. */
     private void lockSerialisingRow() {
         for (int i = 0; i < 10; i++) {
             String key = StressClient.randomKey(random);
@@ -171,7 +171,7 @@ final class PostgresFaults {
     }
 
     private boolean lockSerialisingRow(String key) {
-        // Fences by the clock are forgotten while the key is free.
+        // With fences from the clock, the counter is deleted while the key is free.
         jdbc.update(
                 "INSERT INTO syncguard_fence_counters (fence_key) VALUES (?) ON CONFLICT DO NOTHING", "fence:" + key);
         boolean exists = !jdbc.queryForList(

@@ -18,8 +18,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Tables in the database of the applications. Some of the commits that grant a lock take long, like those that wait for
- * a busy disk or a standby.
+ * Tables in the database of the applications. Some commits that grant a lock are slow, like those that wait for a busy
+ * disk or a standby.
  */
 final class PostgresStressServer implements StressServer {
 
@@ -45,12 +45,12 @@ final class PostgresStressServer implements StressServer {
         this(surroundings, FenceSource.COUNTER);
     }
 
-    /** The model of the replay has no permits. */
+    /** A server for a run that is replayed on the model, which has no permits. */
     static PostgresStressServer forReplay(Surroundings surroundings) {
         return new PostgresStressServer(surroundings, FenceSource.COUNTER, true);
     }
 
-    /** By the clock, counters are forgotten as soon as they are idle for a millisecond. */
+    /** @param fences if they come from the clock, the run deletes counters that are idle for a millisecond */
     PostgresStressServer(Surroundings surroundings, FenceSource fences) {
         this(surroundings, fences, false);
     }
@@ -72,7 +72,7 @@ final class PostgresStressServer implements StressServer {
 
     @Override
     public List<String> properties(int process) {
-        // The processes batch differently, on the same keys.
+        // The processes use different batching on the same keys.
         PostgresBatching batching = PostgresBatching.values()[process % PostgresBatching.values().length];
         return List.of(
                 "spring.datasource.url=" + url(process),
@@ -92,7 +92,7 @@ final class PostgresStressServer implements StressServer {
                 new TransactionTemplate(new JdbcTransactionManager(surroundings.dataSource()));
         PostgresFaults faults = new PostgresFaults(jdbc, transactions, proxy, recorder, random);
         return Stream.concat(
-                        // Several, because each waits most of the time.
+                        // Several threads, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),
                         Stream.of(new Disturbance(20, faults::sweep), new Disturbance(10, faults::forget)))
                 .toList();

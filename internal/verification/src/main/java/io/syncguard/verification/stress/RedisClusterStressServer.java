@@ -17,8 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * A separate cluster of three masters for the run, on which the locks are in four shards. Each master is disturbed by
- * itself. None is killed: without replicas, its locks would be lost.
+ * A separate cluster of three masters for the run, with the locks in four shards. The run disturbs each master
+ * separately. It kills none: without replicas, the locks of that master would be lost.
  */
 final class RedisClusterStressServer implements StressServer {
 

@@ -23,11 +23,11 @@ import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.data.redis.core.types.RedisClientInfo;
 
 /**
- * The faults in Redis, on the way to it, and of the server itself. Each change of a lease is recorded.
+ * The faults in Redis, on the way to it, and of the server itself. Records each change of a lease.
  */
 final class RedisFaults {
 
-    /** The name of the library's connections. Those of the test must not be killed. */
+    /** The name of the library's connections. The faults must not kill those of the test. */
     private static final String VICTIMS = "syncguard";
 
     private static final String CLIENT = "faults";
@@ -54,8 +54,8 @@ final class RedisFaults {
             """);
 
     /**
-     * Answers whether it ended a live lease; a lapsed one may have the lock id of a caller who waits again. Its id
-     * stays, as it does when an administrator breaks a lock.
+     * Ends a lease and answers whether it was live: a lapsed one may have the lock id of a caller who waits again. The
+     * key of its id stays, as when an administrator breaks a lock.
      */
     private static final RedisScript<Long> END = RedisScript.of("""
             local time = redis.call('TIME')
@@ -86,11 +86,11 @@ final class RedisFaults {
             """, Long.class);
 
     /**
-     * The part of the locks that the server has.
+     * The part of the locks on this server.
      *
-     * @param prefixes of the keys
-     * @param hasKey whether it has the lock with this key
-     * @param proxy on the way of some processes; {@code null} if there is none
+     * @param prefixes the prefixes of its keys
+     * @param hasKey whether the server has the lock with this key
+     * @param proxy the proxy between some processes and the server; {@code null} if there is none
      */
     record Part(
             List<String> prefixes,
@@ -103,7 +103,7 @@ final class RedisFaults {
     private final HistoryRecorder recorder;
     private final Random random;
 
-    /** The write lock is for stopping, pausing or ending the server: no other fault sends requests meanwhile. */
+    /** A fault that stops, pauses or ends the server takes the write lock, so that no other fault sends requests. */
     private final ReadWriteLock running = new ReentrantReadWriteLock(true);
 
     /** Used only by the thread that disturbs the server. */
@@ -117,7 +117,7 @@ final class RedisFaults {
         this.random = random;
     }
 
-    /** A random fault that does not stop the server. */
+    /** Injects a random fault that does not stop the server. */
     void any() {
         int what = random.nextInt(100);
         if (what < 4) {
@@ -162,20 +162,20 @@ final class RedisFaults {
                 redis.killClient(address[0], Integer.parseInt(address[1]));
             }
         } catch (DataAccessException ex) {
-            // It has ended by itself.
+            // The script has ended by itself.
         } finally {
             running.readLock().unlock();
         }
     }
 
-    /** Requests arrive, their answers do not, and the connections break. */
+    /** Loses the answers of requests that have arrived, and breaks the connections. */
     private void loseReplies(RedisProxy proxy) {
         proxy.fallSilent();
         pause(1, 20);
         proxy.speakAgain();
     }
 
-    /** Ends a lease as an administrator does whose holder is stuck. */
+    /** Ends a lease, as an administrator does if the holder is stuck. */
     private void endLease() {
         running.readLock().lock();
         try {
@@ -188,7 +188,7 @@ final class RedisFaults {
             String set = prefix + lease.get(2) + lease.get(1);
             end(ended, set, lease.get(0), lease.get(2));
         } catch (DataAccessException ex) {
-            // None was found, and none was ended.
+            // No lease was found, so none was ended.
         } finally {
             running.readLock().unlock();
         }
@@ -205,7 +205,7 @@ final class RedisFaults {
         }
     }
 
-    /** Pauses writes: each acquire request waits. */
+    /** Pauses writes, so that each acquire request waits. */
     private void pauseWrites() {
         server.pauseWrites();
         List<HistoryEvent> paused = Stream.generate(() -> StressClient.randomKey(random))
@@ -221,7 +221,7 @@ final class RedisFaults {
             paused.forEach(event ->
                     recorder.write(event.answered(System.nanoTime(), Outcome.OK).with(new Lease(0, 0, now, 0, false))));
         } catch (DataAccessException ex) {
-            // The end of the pause is not known.
+            // The end of the pause is unknown.
         } finally {
             server.goOn();
         }
@@ -232,16 +232,16 @@ final class RedisFaults {
         alone(this::stop);
     }
 
-    /** Stops the server for longer than some leases, and for less time than a request may take. */
+    /** Stops the server for longer than some leases and for less than a network timeout. */
     private void stop() {
         HistoryEvent stopped = recorder.begin(Kind.STOPPED, CLIENT, "", "");
-        Runnable goOn = server.freeze();
+        Runnable resume = server.freeze();
         pause(20, 700);
-        goOn.run();
+        resume.run();
         recorder.write(stopped.answered(System.nanoTime(), Outcome.OK));
     }
 
-    /** Kills it: pending requests get no answer. */
+    /** Kills and restarts the server. Pending requests get no answer. */
     private void restart() {
         HistoryEvent restarted = recorder.begin(Kind.RESTARTED, CLIENT, "", "");
         server.kill();

@@ -26,8 +26,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * A separate Redis for the run, which is killed and restarted: each grant is on disk before it answers. The
- * applications also have a database.
+ * A separate Redis for the run, which kills and restarts it. The server writes each grant to disk before it answers.
+ * The applications also have a database.
  */
 final class RedisStressServer implements StressServer {
 
@@ -52,18 +52,18 @@ final class RedisStressServer implements StressServer {
         this.redis = new StringRedisTemplate(connections);
     }
 
-    /** For a run that is replayed on the model: fences are counted, and the server stands still but is not killed. */
+    /** A server for a run that is replayed on the model: it counts fences, and is paused but never killed. */
     static RedisStressServer forReplay(Surroundings surroundings) {
         return new RedisStressServer(surroundings, true);
     }
 
-    /** Started connections for the faults and the end of a run. */
+    /** Creates started connections for the faults and the end of a run. */
     static LettuceConnectionFactory connectionsTo(OwnRedis server) {
         LettuceConnectionFactory connections = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(server.url()),
                 LettuceClientConfiguration.builder()
                         .commandTimeout(Duration.ofSeconds(20))
-                        // No request is repeated: the time at which a lease was ended must be known.
+                        // The driver repeats no request, because the time at which a lease was ended must be known.
                         .clientOptions(ClientOptions.builder()
                                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                                 .build())
@@ -98,7 +98,7 @@ final class RedisStressServer implements StressServer {
                 batching(process));
     }
 
-    /** The processes batch differently, on the same keys. */
+    /** The batching of a process: the processes use different batching on the same keys. */
     static String batching(int process) {
         return ApplicationBackend.BATCHING + "=" + RedisBatching.values()[process % RedisBatching.values().length];
     }
@@ -113,7 +113,7 @@ final class RedisStressServer implements StressServer {
         RedisFaults.Part all = new RedisFaults.Part(RedisStressStore.ONE_SHARD, key -> true, proxy);
         RedisFaults faults = new RedisFaults(server, redis, all, recorder, random);
         return Stream.concat(
-                        // Several, because each waits most of the time.
+                        // Several threads, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),
                         Stream.of(new Disturbance(2500, replayed ? faults::pauseServer : faults::ofTheServer)))
                 .toList();

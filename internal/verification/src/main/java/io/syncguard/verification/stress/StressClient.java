@@ -24,10 +24,10 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 final class StressClient implements Runnable {
 
-    /** In a worker's output it fails the run. */
+    /** Begins a line of a worker's output that fails the run. */
     static final String UNEXPECTED = "unexpected in a client: ";
 
-    /** Most leases are short, so that some lapse in use. */
+    /** Mostly short, so that some leases lapse in use. */
     static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, StressStore.LONGEST_TTL_MILLIS};
 
     /** The property that tells whether some requests have permits. */
@@ -35,7 +35,7 @@ final class StressClient implements Runnable {
 
     private static final int[] PERMITS = {1, 3, 7};
 
-    /** Hot keys get new names now and then, so that the history of each key stays short. */
+    /** How long hot keys keep a name. New names keep the history of each key short. */
     private static final long HOT_KEY_NANOS = 30_000_000_000L;
 
     private static final int MOST_MILLIS_AFTER_FAILURE = 100;
@@ -77,10 +77,10 @@ final class StressClient implements Runnable {
             try {
                 next();
             } catch (LockBackendException ex) {
-                // The server is disturbed. The pause limits the requests during an outage.
+                // A fault disturbs the server. The pause limits the requests during an outage.
                 pause(MOST_MILLIS_AFTER_FAILURE);
             } catch (LockException | DataAccessException | TransactionException ex) {
-                // Contention, a lost lock, an interrupt or a disturbed database: expected here.
+                // Expected: contention, a lost lock, an interrupt or a disturbed database.
             } catch (OutOfMemoryError ex) {
                 // A pool could not start a thread.
                 pause(MOST_MILLIS_AFTER_FAILURE);
@@ -93,7 +93,7 @@ final class StressClient implements Runnable {
         }
     }
 
-    /** A hot key, a warm one, or one of many cold ones. */
+    /** Returns a hot key, a warm one, or one of many cold ones. */
     static String randomKey(Random random) {
         int kind = random.nextInt(100);
         return kind < 35 ? hotKey(random) : kind < 60 ? "warm-" + random.nextInt(24) : "cold-" + random.nextInt(3000);
@@ -132,7 +132,7 @@ final class StressClient implements Runnable {
         }
     }
 
-    /** Most callers wait there, and locks are short, so that each release hands over. */
+    /** Uses a key for which most callers wait. Bodies are short, so that each release hands over. */
     private void lineUp(String key) {
         LockRequest request = LockRequest.of(key)
                 .ttl(Duration.ofMillis(TTLS_MILLIS[2 + random.nextInt(TTLS_MILLIS.length - 2)]))
@@ -150,7 +150,7 @@ final class StressClient implements Runnable {
         return chance(25) ? request.noHeartbeat() : request;
     }
 
-    /** With permits or without; on one key, their number differs. */
+    /** Adds permits to some shared requests. Requests for one key have different numbers of permits. */
     private LockRequest sharing(LockRequest request) {
         return !permitted || chance(50) ? request.shared() : request.permits(PERMITS[random.nextInt(PERMITS.length)]);
     }
@@ -180,7 +180,7 @@ final class StressClient implements Runnable {
         handles.giveBack(lock);
     }
 
-    /** The lock must not be part of the transaction, and outlives it, whether it commits or not. */
+    /** Locks inside a transaction. The lock must not be part of it, and outlives its commit or rollback. */
     private void useInTransaction() {
         transactions.executeWithoutResult(status -> {
             template.executeWithoutResult(request().waitTime(someMillis(50)), this::use);
@@ -191,8 +191,8 @@ final class StressClient implements Runnable {
     }
 
     /**
-     * Works beyond the end of the lease, like a process that was paused too long; on a hot key until others have held
-     * it.
+     * Works beyond the end of the lease, like a process that was paused too long. On a hot key it works until others
+     * have held the key.
      */
     private void useBeyondTheEnd() {
         boolean beyondAll = chance(40);
@@ -243,7 +243,7 @@ final class StressClient implements Runnable {
         return Duration.ofMillis(1 + random.nextInt(most));
     }
 
-    /** A part of the load, not a wait for another thread. An interrupt ends it, as it ends the waits of bodies. */
+    /** Pauses as a part of the load, not to wait for another thread. An interrupt ends it, like the waits of bodies. */
     private void pause(int mostMillis) {
         LockSupport.parkNanos(random.nextLong(mostMillis * MILLI));
     }

@@ -55,7 +55,7 @@ final class StressDatabase {
         jdbc.execute(SCHEMA);
     }
 
-    /** @return its number; empty when the guard has seen a larger fence */
+    /** @return the number of the effect; empty if the guard has seen a larger fence */
     Optional<Long> guardedEffect(String key, long fence) {
         return Optional.ofNullable(jdbc.queryForObject("SELECT stress_guarded_effect(?, ?)", Long.class, key, fence));
     }
@@ -64,7 +64,7 @@ final class StressDatabase {
         return jdbc.queryForObject(UNGUARDED, Long.class, key, fence);
     }
 
-    /** The number of writes after one with a larger fence. */
+    /** The number of writes that follow one with a larger fence. */
     long lateEffects(boolean guarded) {
         return jdbc.queryForObject(LATE, Long.class, guarded);
     }

@@ -19,13 +19,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** Disturbs the workers of a run in the calling thread, and their server in a thread for each kind of disturbance. */
+/** Disturbs the workers of a run in the calling thread, and their server in one thread per kind of disturbance. */
 final class StressDisturber {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
 
-    /** No worker is killed this shortly before the end: a new one would start too late. */
+    /** The time before the end in which no worker is killed: a new one would start too late. */
     private static final long RESTART_NANOS = 5 * SECOND;
 
     private final StressServer server;
@@ -33,7 +33,7 @@ final class StressDisturber {
     private final HistoryRecorder recorder;
     private final Random random;
 
-    /** A worker starts under the write lock: its first statements need sessions that live for a few seconds. */
+    /** A worker starts under the write lock, because its first statements need sessions that live for a few seconds. */
     private final ReadWriteLock noStart = new ReentrantReadWriteLock();
 
     @FunctionalInterface

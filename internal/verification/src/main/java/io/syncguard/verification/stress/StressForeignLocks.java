@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * Uses locks that the client does not hold: looks them up, and extends or releases them by their lock ids.
+ * Looks up, extends and releases locks that the client does not hold, by their lock ids.
  */
 final class StressForeignLocks {
 
@@ -108,7 +108,7 @@ final class StressForeignLocks {
         lookById(lockId);
     }
 
-    /** A lock id as if the holder had passed it on; most are of other processes. */
+    /** Returns a lock id as if its holder had passed it on. Most are of other processes. */
     private String anyLock() {
         Optional<StressStore.Known> found = store.anyLock(random);
         found.ifPresent(lock -> known.add(lock.key(), lock.lockId()));

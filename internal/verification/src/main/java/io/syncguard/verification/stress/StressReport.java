@@ -8,15 +8,15 @@ import java.util.Map;
 /**
  * The result of a run.
  *
- * @param counts events by kind and outcome
- * @param operations calls with an answer
+ * @param counts number of events by kind and outcome
+ * @param operations number of answered calls
  * @param seconds from the first start of a process to the last end
  * @param secondsOfChecking the time of the checker after that
- * @param effects writes stamped with a fence
- * @param lateGuarded guarded writes after one with a larger fence, which the guard should refuse
- * @param lateUnguarded unguarded writes after one with a larger fence, made by paused holders
- * @param leasesWithoutEnd leases that last longer than any ttl
- * @param complaints of the workers
+ * @param effects number of writes stamped with a fence
+ * @param lateGuarded number of guarded writes after one with a larger fence, which the guard should refuse
+ * @param lateUnguarded number of unguarded writes after one with a larger fence, made by paused holders
+ * @param leasesWithoutEnd number of leases that last longer than any ttl
+ * @param complaints lines that the workers should not have printed
  */
 record StressReport(
         StressSettings settings,

@@ -22,7 +22,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * One run: starts workers, disturbs them and the server until the time is over, reads what is left in the store, and
+ * One run. It starts workers, disturbs them and the server until the time is over, reads the rest of the store, and
  * checks the history.
  */
 final class StressRun {
@@ -42,7 +42,7 @@ final class StressRun {
         this(settings, starter, Bug.NONE);
     }
 
-    /** @param bug of the workers */
+    /** @param bug the bug of the workers */
     StressRun(StressSettings settings, StressServer.Starter starter, Bug bug) throws IOException {
         this.settings = settings;
         this.directory = settings.newDirectory("stress");

@@ -8,31 +8,31 @@ import java.util.Random;
 import java.util.Set;
 import javax.sql.DataSource;
 
-/** The server with the locks of a run: the ways of the processes to it, and its faults. */
+/** The server with the locks of a run: its URLs for the processes, and its faults. */
 interface StressServer extends AutoCloseable {
 
-    /** Makes the server of a run. */
+    /** Starts the server of a run. */
     @FunctionalInterface
     interface Starter {
         StressServer start(Surroundings surroundings);
     }
 
     /**
-     * What a run has in addition to the locks.
+     * The database and the directory of a run.
      *
-     * @param url of the database in which the applications work
-     * @param dataSource connections to it for the test
-     * @param directory for files, which is deleted after a run that found nothing
+     * @param url the URL of the database in which the applications work
+     * @param dataSource connections of the test to it
+     * @param directory for files; deleted after a run without violations
      */
     record Surroundings(String url, DataSource dataSource, Path directory) {}
 
-    /** The URL for a process. Every second process has a way that is disturbed, too. */
+    /** The URL for a process. Every second one leads through a proxy, which is disturbed as well. */
     String url(int process);
 
     /** The other properties of a process, so that its locks are on this server. */
     List<String> properties(int process);
 
-    /** The stored data, on a way that is not disturbed. */
+    /** The stored data, on a connection that is not disturbed. */
     StressStore store();
 
     /** The faults that repeat until the end, each on a separate thread. */
@@ -45,7 +45,7 @@ interface StressServer extends AutoCloseable {
     void close();
 
     /**
-     * @param pauseMillis between two
+     * @param pauseMillis pause between two disturbances
      * @param action records each change of a lease
      */
     record Disturbance(int pauseMillis, Runnable action) {}

@@ -7,7 +7,7 @@ import io.syncguard.verification.history.Violation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The stress as a trial: processes that use locks in all ways at random, and are disturbed all the time. */
+/** The stress as a trial: processes use locks in all ways at random, and the run disturbs them all the time. */
 public final class StressTrial implements Trial {
 
     private static final int WORKERS = 3;

@@ -38,8 +38,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A process of the run: an application like that of a user, except for a shorter waiter ttl, with some clients that
- * work at random, and one thread that interrupts them.
+ * A process of the run: an application like that of a user, except for a shorter waiter ttl. Its clients work at
+ * random, and one thread interrupts them.
  */
 final class StressWorker {
 
@@ -57,15 +57,15 @@ final class StressWorker {
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(4);
 
-    /** The default. */
+    /** The default of the library. */
     private static final int POOL_SIZE = 8;
 
     private StressWorker() {}
 
     /**
      * @param arguments name, URL of the locks, history file, seed, number of clients, the waiter ttl in milliseconds,
-     *     and properties of the application. Reads the {@link System#nanoTime} of its end from its input when it is
-     *     ready
+     *     and properties of the application. When the process is ready, it reads the {@link System#nanoTime} of its
+     *     end from its input
      */
     public static void main(String[] arguments) throws Exception {
         HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
@@ -76,7 +76,7 @@ final class StressWorker {
         // The faults may terminate the first session.
         properties.add("spring.datasource.hikari.initialization-fail-timeout=30000");
         ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
-        // Initialises the classes of the driver: one that fails for lack of a thread could never be used again.
+        // Initialises the classes of the driver: a class whose initialiser fails for lack of a thread stays unusable.
         application.getBean(JdbcTemplate.class).execute("SELECT 1");
         System.out.println(WorkerProcess.READY + System.nanoTime());
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
@@ -154,7 +154,7 @@ final class StressWorker {
         }
     }
 
-    /** On a busy machine, or while the way to the server is cut, the first tries may find no connection. */
+    /** Retries, because the first attempts may get no connection on a busy machine or while the proxy is silent. */
     private static ConfigurableApplicationContext start(
             String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLockIds known) {
         for (int tries = 1; ; tries++) {
@@ -175,7 +175,7 @@ final class StressWorker {
                 .registerShutdownHook(false)
                 .properties(
                         "spring.main.banner-mode=off",
-                        // All other output is a complaint.
+                        // The test treats all other output as a complaint.
                         "logging.level.root=off",
                         "logging.level.io.syncguard=error",
                         "spring.datasource.hikari.maximum-pool-size=8",
@@ -190,7 +190,7 @@ final class StressWorker {
                 .initializers(context -> {
                     String batching = context.getEnvironment().getProperty(ApplicationBackend.BATCHING, "auto");
                     if (!waiterTtl.equals(PostgresSettings.WAITER_TTL) || !batching.equalsIgnoreCase("auto")) {
-                        // There are no properties for the waiter ttl, and for batches of one request.
+                        // No properties exist for the waiter ttl and for batches of one request.
                         ((GenericApplicationContext) context)
                                 .registerBean(
                                         LockBackend.class,

@@ -20,9 +20,10 @@ import java.util.stream.Stream;
 final class WorkerFleet {
 
     /**
-     * The waiter ttl of each worker. A waiter accepts a hand-over if its ttl is not shorter: with these values all but
-     * the shortest leases do, most do, and none does. A short waiter ttl ends the first leases of paused and killed
-     * workers soon. No ttl of a lease equals one of these.
+     * The waiter ttl of each worker. A waiter accepts a hand-over if the ttl of its lease is not shorter than this. So
+     * with the first value all waiters except those with the shortest leases accept one, with the second most, with the
+     * third none. A short waiter ttl ends the first leases of paused and killed workers soon. No lease has one of these
+     * ttls.
      */
     static final List<Duration> WAITER_TTLS =
             List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.WAITER_TTL);
@@ -113,7 +114,7 @@ final class WorkerFleet {
         return all.stream().map(WorkerProcess::history);
     }
 
-    /** What workers printed except that they are ready: errors of the library, and unexpected failures of clients. */
+    /** The output of the workers, except that they are ready: errors of the library, unexpected failures of clients. */
     List<String> complaints() {
         return all.stream()
                 .flatMap(worker -> {

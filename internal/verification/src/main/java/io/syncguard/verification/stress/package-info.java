@@ -1,7 +1,7 @@
 /**
- * Several processes use locks and are disturbed at random; their requests and answers are recorded, and a checker
+ * Several processes use locks, and a run disturbs them at random. It records their requests and answers, and a checker
  * judges them.
  *
- * <p>Way to read: {@code StressContract}, {@code StressRun}, {@code StressWorker}.
+ * <p>Reading order: {@code StressContract}, {@code StressRun}, {@code StressWorker}.
  */
 package io.syncguard.verification.stress;

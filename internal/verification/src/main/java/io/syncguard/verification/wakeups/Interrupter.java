@@ -13,14 +13,14 @@ final class Interrupter {
         return thread;
     });
 
-    /** Interrupts the calling thread after this time, unless the interrupt was ended before. */
+    /** Interrupts the calling thread after this time, unless the caller ends the interrupt before. */
     Interrupt interruptAfter(long micros) {
         Interrupt interrupt = new Interrupt(Thread.currentThread());
         scheduler.schedule(interrupt, micros, TimeUnit.MICROSECONDS);
         return interrupt;
     }
 
-    /** Interrupts a thread once, unless it has ended before. A future that is cancelled may still be running. */
+    /** Interrupts a thread once, unless {@link #end} was called before. A cancelled future could still be running. */
     static final class Interrupt implements Runnable {
 
         private final Thread target;
@@ -39,7 +39,7 @@ final class Interrupter {
             }
         }
 
-        /** Called by the target: no interrupt is left over for what comes next. */
+        /** Called by the target. It gets no late interrupt after this. */
         synchronized void end() {
             ended = true;
             Thread.interrupted();

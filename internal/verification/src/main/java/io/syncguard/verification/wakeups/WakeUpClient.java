@@ -9,16 +9,16 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
-/** One thread that acquires and releases a lock again and again until it is ended. Its bodies are empty. */
+/** One thread that acquires and releases a lock repeatedly until it is ended. Its bodies are empty. */
 final class WakeUpClient implements Runnable {
 
-    /** Long enough for the answer of the request. */
+    /** The ttl of a shortened lease, long enough for the answer to arrive. */
     private static final Duration SHORTENED = Duration.ofMillis(200);
 
-    /** Between two leases that are shortened, each of which takes the tolerance of a second to lapse. */
+    /** The time between two shortened leases. Each of them takes the tolerance of a second to lapse. */
     private static final long BETWEEN_SHORTENINGS_NANOS = 1_500_000_000L;
 
-    /** Of a lease that is about to be shortened. */
+    /** How long a lease is held before it is shortened. */
     private static final long HELD_NANOS = 10_000_000;
 
     private static final int MOST_PERMITS = 5;
@@ -32,7 +32,7 @@ final class WakeUpClient implements Runnable {
     private final Random random;
     private long shortenedAt = System.nanoTime() - BETWEEN_SHORTENINGS_NANOS / 2;
 
-    /** Written by the thread that ends the client, read by the client. */
+    /** Written by another thread, read by the client. */
     private volatile boolean ended;
 
     WakeUpClient(LockManager locks, WakeUpMeter meter, Interrupter interrupter, Use use, Random random) {
@@ -49,7 +49,7 @@ final class WakeUpClient implements Runnable {
      * How the client uses its key.
      *
      * @param restless whether it sometimes gives up or is interrupted
-     * @param shortens whether it lets a lease lapse early now and then
+     * @param shortens whether it sometimes lets a lease lapse early
      */
     record Use(String key, boolean restless, boolean shortens) {}
 
@@ -144,14 +144,14 @@ final class WakeUpClient implements Runnable {
         }
     }
 
-    /** Until others have queued, who expect the lease to last. */
+    /** Holds the lock until others have queued, so that they expect the lease to last. */
     private LockHandle hold(LockRequest request) {
         LockHandle lock = locks.acquire(request);
         LockSupport.parkNanos(HELD_NANOS);
         return lock;
     }
 
-    /** A lease that was not shortened is released: it would live for hours. */
+    /** Shortens the lease. If that fails, releases it, because it would live for hours. */
     private static void shorten(LockHandle lock) {
         boolean shortened = false;
         try {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts how the waits of the clients end, and measures the longest. All threads of the process share it. */
+/** Counts the outcomes of waits, and measures the longest wait. All threads of the process share it. */
 final class WakeUpMeter implements LockListener {
 
     private final AtomicInteger handedOver = new AtomicInteger();
@@ -27,7 +27,7 @@ final class WakeUpMeter implements LockListener {
     /** Whether the last acquire request of the thread was granted. */
     private final ThreadLocal<Boolean> granted = ThreadLocal.withInitial(() -> false);
 
-    /** The backend, with its answers to acquire requests observed. */
+    /** Returns a backend that observes the answers to acquire requests. */
     LockBackend watched(LockBackend backend) {
         return (LockBackend) Proxy.newProxyInstance(
                 LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, (proxy, method, arguments) -> {
@@ -88,7 +88,7 @@ final class WakeUpMeter implements LockListener {
         longestCalmWaitNanos.set(0);
     }
 
-    /** @param stuck threads that have not done their work */
+    /** @param stuck number of threads that have not ended their work */
     WakeUpReport report(int stuck) {
         return new WakeUpReport(
                 stuck,

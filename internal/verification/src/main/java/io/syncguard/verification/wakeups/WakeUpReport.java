@@ -6,15 +6,15 @@ import java.util.List;
 /**
  * The result of one or several processes whose waiters depend on wake-ups alone.
  *
- * @param stuck threads that have not done their work
- * @param handedOver grants to waiters by a hand-over
- * @param fetched grants to waiters by an acquire request after a wake-up
- * @param gaveUp callers whose wait time was over
- * @param interrupted callers who were interrupted
- * @param shortened leases that were ended early
- * @param failed calls that failed in any other way
- * @param longestWaitMillis the longest wait of those who neither gave up nor were interrupted
- * @param longestCalmWaitMillis the longest on the calm key, where no lease ends early either
+ * @param stuck number of threads that have not ended their work
+ * @param handedOver number of grants to waiters by a hand-over
+ * @param fetched number of grants to waiters by an acquire request after a wake-up
+ * @param gaveUp number of callers whose wait time was over
+ * @param interrupted number of interrupted callers
+ * @param shortened number of leases that were ended early
+ * @param failed number of calls that failed in any other way
+ * @param longestWaitMillis the longest wait of callers who neither gave up nor were interrupted
+ * @param longestCalmWaitMillis the longest such wait for calm keys, on which no lease ends early
  */
 record WakeUpReport(
         int stuck,
@@ -27,7 +27,7 @@ record WakeUpReport(
         long longestWaitMillis,
         long longestCalmWaitMillis) {
 
-    /** Whether each kind of event occurred. */
+    /** Whether every kind of event has occurred. */
     boolean isEnough() {
         return handedOver > 100 && fetched > 100 && gaveUp > 0 && interrupted > 0 && shortened > 0;
     }

@@ -19,7 +19,7 @@ final class WakeUpRun implements AutoCloseable {
     private final List<ChildJvm> children;
     private final long seed;
 
-    /** @param bug of the processes, usually none */
+    /** @param bug the bug of the processes, usually none */
     WakeUpRun(int processes, QueueServer server, Bug bug, long seed) {
         this.children = Stream.generate(() -> ChildJvm.start(WakeUpWorker.class, server.url(), bug.toString()))
                 .limit(processes)
@@ -28,10 +28,10 @@ final class WakeUpRun implements AutoCloseable {
     }
 
     /**
-     * Some of the processes work for these seconds, and longer until enough has happened.
+     * Lets some of the processes work for these seconds, and longer until every kind of event has occurred.
      *
-     * @param name of the keys
-     * @param disturbance is repeated
+     * @param name the name of the keys
+     * @param disturbance called repeatedly
      */
     WakeUpReport work(String name, int processes, int threads, int seconds, Runnable disturbance) {
         List<ChildJvm> workers = children.subList(0, processes);

@@ -8,12 +8,12 @@ import io.syncguard.verification.queue.RedisQueueServer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The stress of wake-ups as a trial: no safety poll heals what was lost. */
+/** The stress of wake-ups as a trial. No safety poll replaces a lost wake-up. */
 public final class WakeUpTrial implements Trial {
 
     private static final int PROCESSES = 2;
 
-    /** Of each process. On more keys, more waiters leave when a lease is about to lapse. */
+    /** Threads of each process. More threads use more keys: more waiters leave when a lease is about to lapse. */
     private static final int THREADS = 32;
 
     private final boolean postgres;
@@ -51,7 +51,7 @@ public final class WakeUpTrial implements Trial {
 
     private static List<String> violations(WakeUpReport report) {
         List<String> violations = new ArrayList<>();
-        // A failed call is none: on a busy machine, an answer may take longer than a shortened lease.
+        // A failed call is no violation: on a busy machine, an answer may take longer than a shortened lease.
         if (report.stuck() > 0 || report.longestWaitMillis() >= WakeUpWorker.PATIENCE.toMillis()) {
             violations.add("WAKE-UP: a waiter was not woken: " + report);
         }

@@ -16,18 +16,18 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A process whose waiters depend on wake-ups alone: a lease lives for hours, and the safety poll comes after an hour.
- * Some waiters accept a hand-over, others are woken. Every eight threads have two keys. Four use the calm one, on which
- * every caller waits to the end. The others use the restless one, on which some give up, are interrupted, or let a lease
- * lapse early. Bodies are empty.
+ * Some waiters accept a hand-over, others are woken. Each group of eight threads has two keys. Four threads use the
+ * calm key, for which every caller waits until the grant. The others use the restless key, on which some callers give
+ * up, are interrupted, or let a lease lapse early. Bodies are empty.
  */
 public final class WakeUpWorker {
 
-    /** A longer wait can only have been ended by a poll, not by a wake-up. */
+    /** The limit of a wait: only a poll, not a wake-up, can have ended a longer one. */
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final Duration HOUR = Duration.ofHours(1);
 
-    /** The safety poll comes every third of that, at the latest. */
+    /** The interval of the safety poll is a third of this at most. */
     private static final Duration WAITER_TTL = HOUR.multipliedBy(3);
 
     /** A waiter with a shorter ttl does not accept a hand-over. */
@@ -37,7 +37,7 @@ public final class WakeUpWorker {
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
-    /** How long the end may take, a little more than the longest wait. */
+    /** The limit for the end of all threads, a little longer than the longest wait. */
     private static final long END_SECONDS = PATIENCE.toSeconds() + 10;
 
     private final LockEngine locks;
@@ -94,7 +94,7 @@ public final class WakeUpWorker {
         return "started";
     }
 
-    /** Ends after the current work. */
+    /** Ends the clients after their current work. */
     private String end() {
         clients.forEach(WakeUpClient::end);
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);

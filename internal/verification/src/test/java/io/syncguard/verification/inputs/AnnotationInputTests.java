@@ -77,7 +77,7 @@ class AnnotationInputTests {
     private final Inputs inputs = new Inputs(settings.seed());
     private final Answers answers = new Answers();
 
-    /** What an application writes. A proxy has its methods. */
+    /** An interface of an application. A proxy has its methods. */
     public interface Submission {
 
         String submit(String orderId);

@@ -53,7 +53,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 @Timeout(3600)
 class HttpInputTests {
 
-    /** Of the endpoint, of a controller under a lock, and of Spring and Tomcat for requests that are none. */
+    /** The statuses of the endpoint, of a controller under a lock, and of Spring and Tomcat for malformed requests. */
     private static final Set<Integer> DOCUMENTED = Set.of(200, 206, 400, 404, 405, 406, 409, 414, 415, 416, 431, 501);
 
     private static final List<String> METHODS =

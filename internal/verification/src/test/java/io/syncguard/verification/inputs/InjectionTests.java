@@ -154,7 +154,7 @@ class InjectionTests {
         assertThat(System.getProperty("injected")).isNull();
     }
 
-    /** What stands before the first colon of a key is not escaped: names must not begin with each other. */
+    /** A key does not escape the name before its first colon, so no name may begin with another one and a colon. */
     @Test
     void a_name_and_a_key_are_one_text() {
         assertThat(LockRequest.of("order", "export:1").key())

@@ -54,7 +54,7 @@ abstract class LockInputContract {
             // A lease that lapsed before its release keeps the key for the tolerance.
             Awaitility.await("what is locked, though nobody holds it: with " + settings.command())
                     .atMost(Duration.ofSeconds(10))
-                    .untilAsserted(() -> assertThat(calls.left()).isEmpty());
+                    .untilAsserted(() -> assertThat(calls.stillLocked()).isEmpty());
         }
         System.out.println(getClass().getSimpleName() + " with " + settings.command() + ": " + answers.total()
                 + " calls; " + answers.counts());

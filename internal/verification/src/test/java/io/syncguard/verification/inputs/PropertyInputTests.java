@@ -43,7 +43,7 @@ class PropertyInputTests {
     private static final List<String> TIMES =
             List.of("soon", "-1s", "PT9223372036854775807S", "99999999999999999999d", "1 s; DROP TABLE a");
 
-    /** Those whose names of types do not say what is bad. */
+    /** Illegal values of the properties whose types do not determine them. */
     private static final Map<String, List<String>> TEXTS = new TreeMap<>(Map.of(
             "syncguard.owner",
             List.of("x".repeat(513), "\ud83d"),
@@ -66,7 +66,7 @@ class PropertyInputTests {
             "syncguard.aop.order",
             List.of("first", "2147483648")));
 
-    /** Their libraries are not here; SettingsFailedStartTests has the name. */
+    /** Properties of libraries that are not on this class path. SettingsFailedStartTests tests the name. */
     private static final List<String> OF_OTHER_LIBRARIES = List.of("syncguard.integration.name");
 
     private final InputSettings settings = InputSettings.of(0, 0);

@@ -172,12 +172,12 @@ abstract class KilledServerContract {
         }
     }
 
-    /** As the engine asks: by the lock id alone, another round trip would come first. */
+    /** The key and the lock id, as the engine sends them: the lock id alone would need another round trip first. */
     private KeyedLockId id(String lockId) {
         return new KeyedLockId(key, lockId);
     }
 
-    /** What is in doubt is released by its lock id, by anybody who has it; then the key is free, and fences grow. */
+    /** Whoever has the lock id of an operation in doubt releases the lease. Then the key is free, and fences grow. */
     private void everybodyGoesOn() {
         Awaitility.await("a new connection").ignoreExceptions().untilAsserted(() -> direct.isLocked(key));
         long largest = direct.lookup(key).stream()

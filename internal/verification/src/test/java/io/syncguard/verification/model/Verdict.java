@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a search has found.
+ * The result of a search.
  *
  * @param violated the name of the property that does not hold
  * @param complete whether all states were visited

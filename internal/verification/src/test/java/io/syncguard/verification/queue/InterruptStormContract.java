@@ -47,7 +47,7 @@ abstract class InterruptStormContract {
         directory = settings.newDirectory("storm");
         Path file = directory.resolve("storm.history");
         try (InterruptStorm storm = new InterruptStorm(server, file)) {
-            left = storm.rage(new Random(settings.seed()), Integer.getInteger("syncguard.stress.seconds", SECONDS));
+            left = storm.run(new Random(settings.seed()), Integer.getInteger("syncguard.stress.seconds", SECONDS));
         }
         history = History.of(List.of(file), directory);
         history.forEachKey((key, events) -> violations.addAll(HistoryChecker.check(events, history.processes())));

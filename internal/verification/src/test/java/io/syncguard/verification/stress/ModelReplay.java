@@ -53,7 +53,7 @@ final class ModelReplay {
         add(0);
     }
 
-    /** What the model reads. */
+    /** The input of the model. */
     String run() {
         return run.toString();
     }
@@ -104,7 +104,7 @@ final class ModelReplay {
                 .filter(is('L', "UPDATE"))
                 .forEach(change -> add(6, row(change).slot, leaseLeft(change.expiresAt())));
         if (released.isEmpty() && inserted.isEmpty()) {
-            // Of a cleanup; or of a request that is refused all the same, because of an extension under way.
+            // A cleanup, or a request that is refused nevertheless, because of an extension under way.
             changes.stream().filter(is('L', "DELETE")).forEach(change -> add(8, row(change).slot));
         }
         changes.stream()
@@ -131,7 +131,7 @@ final class ModelReplay {
         }
     }
 
-    /** Those that leave, before the releases of the same transaction, as in {@code release_all}; or a cleanup. */
+    /** Waiters that leave before the releases of the same transaction, as in {@code release_all}; or a cleanup. */
     private void leave(List<RowChange> changes, boolean wakes) {
         List<RowChange> left = changes.stream()
                 .filter(is('E', "DELETE"))

@@ -17,7 +17,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** By triggers, which write each change of a row. */
+/** Records each change of a row with triggers. */
 @Tag("verification")
 class PostgresReplayTests extends ReplayContract {
 

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 
-/** By MONITOR, which shows each command of a script. */
+/** Reads the changes with MONITOR, which shows each command of a script. */
 @Tag("verification")
 class RedisReplayTests extends ReplayContract {
 

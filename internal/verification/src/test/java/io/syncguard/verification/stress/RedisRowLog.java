@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the scripts of the locks change in a Redis, from a connection with MONITOR: the server keeps its output until it
- * is read at the end. A restart of the server would end it.
+ * The changes of the lock scripts in a Redis, from a connection with MONITOR. The server keeps the output until the
+ * test reads it at the end. A restart of the server would end the connection.
  */
 final class RedisRowLog {
 

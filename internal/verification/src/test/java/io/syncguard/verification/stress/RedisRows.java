@@ -105,7 +105,7 @@ final class RedisRows {
         }
     }
 
-    /** What a script deletes because it has lapsed, it has read before, by its clock. */
+    /** Takes the script's clock from a read of lapsed rows, which precedes their deletion. */
     private void readNow(List<String> command) {
         if (!command.get(0).equals("ZRANGEBYSCORE")) {
             return;

@@ -26,7 +26,7 @@ abstract class ReplayContract {
     /** The server of the run, whose changes are logged from now on. */
     abstract StressServer start(Surroundings surroundings);
 
-    /** What the server has logged of each of these keys. */
+    /** The changes that the server has logged for each of the busiest keys. */
     abstract List<List<RowChange>> ofBusiestKeys(int limit) throws Exception;
 
     @BeforeAll
