@@ -47,7 +47,7 @@ final class KeyHistory {
             if (before != null) {
                 acquiredAgain.put(part.events().get(0), before);
             }
-            before = add(isLast ? lock : lock + "/" + leases.size(), part.events());
+            before = add(isLast ? lock : lock + "/" + leases.size(), part);
             if (part.events().stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
                 requests.add(new QueueEntryHistory(lock, part, processes));
             }
@@ -72,15 +72,17 @@ final class KeyHistory {
                 .map(event -> event.mayHaveHappened() ? event.answered(event.end(), Outcome.UNKNOWN) : event);
         return new LeaseHistory(
                 late,
+                late.start(),
                 Stream.concat(Stream.of(late), releases).collect(Collectors.toCollection(ArrayList::new)),
                 processes);
     }
 
-    private LeaseHistory add(String lock, List<HistoryEvent> ofGrant) {
+    private LeaseHistory add(String lock, HandOvers.Part part) {
+        List<HistoryEvent> ofGrant = part.events();
         LeaseHistory lease = ofGrant.stream()
                 .filter(event -> (event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER)) && event.mayHaveHappened())
                 .min(Comparator.comparing(HistoryEvent::outcome))
-                .map(acquire -> new LeaseHistory(acquire, ofGrant, processes))
+                .map(acquire -> new LeaseHistory(acquire, part.arrivedAt(), ofGrant, processes))
                 .orElse(null);
         if (lease == null) {
             ungranted.addAll(ofGrant);

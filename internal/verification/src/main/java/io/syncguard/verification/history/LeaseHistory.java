@@ -32,6 +32,10 @@ public final class LeaseHistory {
     private static final long NANOS = 1_000_000;
 
     private final HistoryEvent acquire;
+
+    /** When the first request was sent that may have been granted or queued. */
+    private final long arrivedAt;
+
     private final List<HistoryEvent> events;
     private final ProcessTimes processes;
 
@@ -46,8 +50,9 @@ public final class LeaseHistory {
 
     private HistoryEvent taker;
 
-    LeaseHistory(HistoryEvent acquire, List<HistoryEvent> events, ProcessTimes processes) {
+    LeaseHistory(HistoryEvent acquire, long arrivedAt, List<HistoryEvent> events, ProcessTimes processes) {
         this.acquire = acquire;
+        this.arrivedAt = arrivedAt;
         this.events = events;
         this.processes = processes;
         this.settings = events.stream()
@@ -79,10 +84,10 @@ public final class LeaseHistory {
      * start; other readers may have been granted the key in between.
      */
     long firstRequestedAt() {
-        Stream<HistoryEvent> earlier = all(Kind.ACQUIRE)
-                .filter(asked -> asked.outcome() == Outcome.UNKNOWN
-                        || asked.outcome() == Outcome.QUEUED && asked.lease().isLimited());
-        return Stream.concat(Stream.of(acquire), isShared() ? earlier : Stream.empty())
+        if (acquire.lease().isLimited()) {
+            return arrivedAt;
+        }
+        return Stream.concat(Stream.of(acquire), isShared() ? all(Kind.ACQUIRE, Outcome.UNKNOWN) : Stream.empty())
                 .mapToLong(HistoryEvent::start)
                 .min()
                 .orElseThrow();

@@ -92,18 +92,17 @@ final class QueueEntryHistory {
         long end = events.stream()
                 .filter(QueueEntryHistory::mayEnd)
                 .mapToLong(HistoryEvent::start)
-                .reduce(part.nextSentAt(), Math::min);
+                .reduce(Math.min(part.nextSentAt(), mayBeHandedAt()), Math::min);
         List<Stay> stays = new ArrayList<>();
         HistoryEvent queued = null;
         long until = 0;
         for (HistoryEvent event : events) {
-            boolean granted = event.is(Kind.ACQUIRE, Outcome.QUEUED);
-            if (!granted && !event.is(Kind.RENEW, Outcome.OK)) {
+            if (!confirms(event)) {
                 continue;
             }
             if (queued != null && event.end() < until) {
                 until = Math.max(until, renewedUntil(event));
-            } else if (granted) {
+            } else if (event.is(Kind.ACQUIRE)) {
                 add(stays, queued, Math.min(until, end));
                 queued = event;
                 until = renewedUntil(event);
@@ -111,6 +110,26 @@ final class QueueEntryHistory {
         }
         add(stays, queued, Math.min(until, end));
         return stays;
+    }
+
+    /**
+     * From when on it may have become a shared lease without a message, beside which others were granted:
+     * {@link HistoryEvent#NEVER} if it did not. A last answer confirmed the entry.
+     */
+    private long mayBeHandedAt() {
+        boolean mayBeHanded = isShared() && all(Kind.HANDED_OVER).anyMatch(grant -> grant.outcome() == Outcome.UNKNOWN);
+        return mayBeHanded
+                ? events.stream()
+                        .filter(QueueEntryHistory::confirms)
+                        .filter(event -> event.end() < part.nextSentAt())
+                        .mapToLong(HistoryEvent::start)
+                        .max()
+                        .orElse(Long.MIN_VALUE)
+                : NEVER;
+    }
+
+    private static boolean confirms(HistoryEvent event) {
+        return event.is(Kind.ACQUIRE, Outcome.QUEUED) || event.is(Kind.RENEW, Outcome.OK);
     }
 
     private void add(List<Stay> stays, HistoryEvent queued, long until) {

@@ -227,8 +227,10 @@ class PermitRulesTests {
                 full().by("c").permits(3).line("third", 20).handed("third", 3, 30, 31));
     }
 
-    @Test
-    void a_hand_over_that_was_missed_is_found_after_later_grants() {
+    /** At the second time, its first lease may have lapsed. */
+    @ParameterizedTest
+    @ValueSource(ints = {60, 6010})
+    void a_hand_over_that_was_missed_is_found_after_later_grants(int foundAt) {
         accepts(full().by("c")
                 .line("third", 20)
                 .by("a")
@@ -239,7 +241,32 @@ class PermitRulesTests {
                 .release("fourth", 50, OK)
                 .by("c")
                 .permits(2)
-                .foundOwn("third", 3, 60, 60, 1000));
+                .foundOwn("third", 3, foundAt, foundAt, 1000));
+    }
+
+    /** A waiter, before it asks again, may have been handed a lease that was ended in the store. */
+    @Test
+    void a_waiter_is_passed_when_it_has_a_lease_that_it_does_not_know() {
+        accepts(passed().ended("third", 50).by("c").permits(2).line("third", 60).release("third", 70, LEFT));
+        rejects(
+                Rule.NEWCOMERS_YIELD,
+                "a first try passed a waiter",
+                passed().by("c")
+                        .renew("third", 45)
+                        .ended("third", 50)
+                        .permits(2)
+                        .line("third", 60));
+    }
+
+    /** One permit is given back while one waits, and a newcomer gets one of three. */
+    private static HistoryScript passed() {
+        return full().by("c")
+                .line("third", 20)
+                .by("a")
+                .release("one", 30, OK)
+                .by("d")
+                .permits(3)
+                .grant("newcomer", 4, 40, 1000);
     }
 
     @ParameterizedTest
