@@ -44,7 +44,10 @@ public enum Bug {
     LEAVER_WAKES_NOBODY("a waiter that leaves wakes nobody behind it", Place.SCRIPT),
     LAPSED_EXTENDED("a heartbeat takes a lapsed lease for extended", Place.store(StoreBugs::lapsedExtended)),
     WAKE_UP_IS_GRANT("a wake-up is taken for a grant", Place.store(StoreBugs::wakeUpIsGrant)),
-    WAKE_UPS_LOST("wake-ups do not reach the waiters", Place.store(StoreBugs::wakeUpsLost));
+    WAKE_UPS_LOST("wake-ups do not reach the waiters", Place.store(StoreBugs::wakeUpsLost)),
+    LARGER_NUMBER_PASSES("a request passes waiters with fewer permits", Place.SCRIPT),
+    GRANT_FORGOTTEN_IN_BATCH("a batch does not count the permits that it grants", Place.SCRIPT),
+    ROOM_WAKES_NOBODY("a grant that leaves a permit wakes nobody", Place.SCRIPT);
 
     private static final String PROPERTY = "planted.bug";
 

@@ -4,6 +4,7 @@ import io.syncguard.verification.Trial;
 import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.matrix.CampaignTrial;
 import io.syncguard.verification.matrix.CampaignTrial.Faults;
+import io.syncguard.verification.permits.PermitTrial;
 import io.syncguard.verification.stress.StressTrial;
 import io.syncguard.verification.wakeups.WakeUpTrial;
 import java.util.List;
@@ -22,6 +23,7 @@ final class Hunts {
     private static final Trial REDIS_STRESS = StressTrial.onRedis(8);
     private static final Trial POSTGRES_WAKE_UPS = WakeUpTrial.onPostgres(6);
     private static final Trial REDIS_WAKE_UPS = WakeUpTrial.onRedis(6);
+    private static final Trial POSTGRES_PERMITS = PermitTrial.onPostgres(10);
 
     private Hunts() {}
 
@@ -41,7 +43,10 @@ final class Hunts {
                 new Hunt(Bug.LEAVER_WAKES_NOBODY, POSTGRES_WAKE_UPS),
                 new Hunt(Bug.LAPSED_EXTENDED, REDIS_STRESS),
                 new Hunt(Bug.WAKE_UP_IS_GRANT, REDIS_STRESS),
-                new Hunt(Bug.WAKE_UPS_LOST, REDIS_WAKE_UPS));
+                new Hunt(Bug.WAKE_UPS_LOST, REDIS_WAKE_UPS),
+                new Hunt(Bug.LARGER_NUMBER_PASSES, POSTGRES_STRESS),
+                new Hunt(Bug.GRANT_FORGOTTEN_IN_BATCH, POSTGRES_PERMITS),
+                new Hunt(Bug.ROOM_WAKES_NOBODY, POSTGRES_WAKE_UPS));
     }
 
     /** Each kind of run. */

@@ -116,6 +116,29 @@ class PostgresReplayTests extends ReplayContract {
         }
     }
 
+    @Test
+    void a_renewal_stands_where_it_looked_at_the_clock() {
+        try (SingleConnectionDataSource database =
+                new SingleConnectionDataSource(PostgresServer.newDatabaseUrl(), true)) {
+            new PostgresSchema(database, PostgresTables.DEFAULT, FenceSource.COUNTER).initialize();
+            JdbcTemplate jdbc = new JdbcTemplate(database);
+            PostgresRowLog rows = new PostgresRowLog(jdbc);
+            jdbc.update("INSERT INTO syncguard_fence_counters VALUES ('fence:key', 1, 'key')");
+            jdbc.update("""
+                    INSERT INTO syncguard_locks_waiters
+                        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter)
+                    VALUES ('id', 'key', 0, false, 1000, 1000, true, 1)
+                    """);
+            jdbc.update("UPDATE syncguard_fence_counters SET fence = 2");
+
+            jdbc.update("UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() - 5000 + ttl_ms");
+
+            assertThat(rows.ofBusiestKeys(1).get(0))
+                    .extracting(change -> change.table() + " " + change.operation())
+                    .containsExactly("C INSERT", "E INSERT", "E UPDATE", "C UPDATE");
+        }
+    }
+
     /** The fence of a transaction is its number. */
     private static RowChange fence(int transaction, String operation) {
         return new RowChange(transaction, 0, 'C', operation, "key", "", false, 0, 0, transaction);

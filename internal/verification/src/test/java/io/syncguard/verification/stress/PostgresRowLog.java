@@ -23,7 +23,11 @@ final class PostgresRowLog {
             BEGIN
                 INSERT INTO row_log
                     (transaction, now_ms, kind, operation, key, lock_id, shared, arrival, expires_at_ms, fence)
-                SELECT txid_current(), syncguard_locks_now(), TG_ARGV[0], c.operation,
+                SELECT txid_current(),
+                    CASE WHEN TG_ARGV[0] = 'E' AND TG_OP = 'UPDATE'
+                        THEN (v_new->>'expires_at_ms')::BIGINT - (v_new->>'ttl_ms')::BIGINT
+                        ELSE syncguard_locks_now() END,
+                    TG_ARGV[0], c.operation,
                     coalesce(c.line->>'key', c.line->>'key_debug'), coalesce(c.line->>'lock_id', ''),
                     coalesce((c.line->>'shared')::BOOLEAN, TG_TABLE_NAME = 'syncguard_locks_shared'),
                     coalesce((c.line->>'arrival')::BIGINT, 0), coalesce((c.line->>'expires_at_ms')::BIGINT, 0),
@@ -49,18 +53,23 @@ final class PostgresRowLog {
     /**
      * The changes of a transaction stand together, where its first one is. An extension or a renewal waits for nothing
      * but its own row: it may come after the first change of a transaction that changes this row later, and then
-     * stands before it.
+     * stands before it. A renewal also stands before what is younger than its look at the clock: on a busy machine, the
+     * entry lapses between the look and the update.
      */
     private static final String IN_ORDER = """
             WITH change AS (
-                SELECT *, min(position) OVER own AS first, bool_and(kind <> 'C' AND operation = 'UPDATE') OVER own AS alone
+                SELECT *, min(position) OVER own AS first, bool_and(kind <> 'C' AND operation = 'UPDATE') OVER own AS alone,
+                    lag(position) OVER (PARTITION BY kind, lock_id ORDER BY position) AS before
                 FROM row_log WHERE key = ?
                 WINDOW own AS (PARTITION BY transaction)
             )
             SELECT *, CASE WHEN alone THEN least(position, (
                     SELECT min(other.first) FROM change other
                     WHERE other.kind = change.kind AND other.lock_id = change.lock_id
-                      AND other.position > change.position))
+                      AND other.position > change.position
+                ), (
+                    SELECT min(other.first) FROM change other
+                    WHERE change.kind = 'E' AND other.now_ms > change.now_ms AND other.first > change.before))
                 ELSE first END AS place
             FROM change ORDER BY place, NOT alone, position
             """;
