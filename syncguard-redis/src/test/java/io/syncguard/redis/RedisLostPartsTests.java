@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Redis evicts or loses keys one by one. What is left of a lease or of a queue entry keeps nobody else from the lock.
+ * Redis evicts or loses keys one by one. The rest of a lease or queue entry blocks nobody.
  *
  * <p>{@code W} is a writer, {@code R} a reader, and a number a request with so many permits.
  */

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is in Redis of requests with permits, and which commands they cost. */
+/** The keys and the commands of requests with permits. */
 class RedisPermitKeysTests extends ListeningFixture {
 
     @RegisterExtension

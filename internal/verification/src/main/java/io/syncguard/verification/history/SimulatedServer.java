@@ -181,7 +181,7 @@ final class SimulatedServer {
                 || mode.permits > 0 && live(now).size() >= mode.permits + change();
     }
 
-    /** Of the number of permits. */
+    /** By how much a planted bug changes the number of permits. */
     private int change() {
         return bug == Bug.ONE_PERMIT_TOO_MANY ? 1 : bug == Bug.LAST_PERMIT_IS_NOT_GIVEN ? -1 : 0;
     }

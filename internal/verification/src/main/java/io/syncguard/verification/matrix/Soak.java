@@ -108,7 +108,7 @@ final class Soak<S extends Site> {
             return before;
         }
 
-        /** A random fault. Those that take long are rare. */
+        /** Returns a random fault. Long faults are rare. */
         private Fault anyFault() {
             Fault any = faults.get(random.nextInt(faults.size()));
             return random.nextInt(any.share()) == 0 ? any : anyFault();

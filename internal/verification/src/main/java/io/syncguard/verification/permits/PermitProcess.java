@@ -58,7 +58,7 @@ public final class PermitProcess {
     private final List<Thread> callers = new ArrayList<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
 
-    /** Those who give back have it together; with {@link #HOLD}, nobody has. */
+    /** Callers share it while they give permits back; {@link #HOLD} keeps it from all of them. */
     private final ReadWriteLock giveBack = new ReentrantReadWriteLock();
 
     private volatile boolean ended;

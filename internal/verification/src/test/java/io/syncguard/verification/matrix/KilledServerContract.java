@@ -177,7 +177,7 @@ abstract class KilledServerContract {
         return new KeyedLockId(key, lockId);
     }
 
-    /** Whoever has the lock id of an operation in doubt releases the lease. Then the key is free, and fences grow. */
+    /** The lock id of an operation in doubt releases its lease. Then the key is free, and fences grow. */
     private void everybodyGoesOn() {
         Awaitility.await("a new connection").ignoreExceptions().untilAsserted(() -> direct.isLocked(key));
         long largest = direct.lookup(key).stream()
