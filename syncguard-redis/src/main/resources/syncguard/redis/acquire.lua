@@ -10,11 +10,9 @@
 -- readers it is the one whose lease expires last. It is left out if only waiters are in the way.
 --
 -- The arguments: for how long the counter is kept, lock id, mode (with the number of permits behind it, if there is one),
--- ttl and tolerance, label, user key; and what happens if the key is not granted:
---
---   'TRY'                                             the caller gives up; its queue entry is deleted if it has one
---   'WAIT', waiter ttl, waiter, channel, secret       the caller waits; its queue entry is renewed or made. If the
---                                                     secret is not empty, a release may hand the key over to it
+-- ttl and tolerance, label, user key; and what a queue entry says of the waiter, as in parse_waiter of queue.lua. The
+-- last one is empty if the caller does not wait: its queue entry is deleted if it has one. Otherwise the entry is renewed
+-- or made, and if it has a secret, a release may hand the key over to it.
 
 -- include clock
 
@@ -48,7 +46,8 @@ local k = lock_keys(1)
 local lock_id, ttl, label = ARGV[2], ARGV[4] - TOLERANCE, ARGV[5]
 local permits, unlimited = tonumber(string.sub(ARGV[3], #'SHARED' + 1)), ARGV[3] == 'SHARED'
 local shared = unlimited or permits ~= nil
-local attempt = ARGV[7]
+local waiter = ARGV[7]
+local waits = waiter ~= ''
 local written = exclusive_lease(k)
 
 -- The expiry of the last reader that has to end: a writer waits for all, and a request with permits until fewer are left.
@@ -118,7 +117,7 @@ if is_first then
 end
 
 -- Nothing is written for a refused try: everybody tries a hot key, and each write goes to the file and to the replicas.
-if attempt == 'TRY' and blocked_until > now and not front[1] then
+if not waits and blocked_until > now and not front[1] then
     return own_grant() or not_granted('refused', blocked_until - now)
 end
 
@@ -204,14 +203,14 @@ local own = not answer and own_grant()
 if own then
     return own
 end
-if attempt == 'TRY' and not entry then
+if not waits and not entry then
     return not_granted('refused', blocked_until - now)
 end
 
 -- Renews the caller's entry, or makes one at the end of the queue. A lapsed entry is lost. A live one gets another
 -- waiter number.
 local function queue_up()
-    local waiter_ttl, waiter, channel, secret = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11]
+    local waiter_ttl = tonumber(string.match(waiter, ' (%d+)'))
     local arrived_at = arrival and entry.arrived_at or text(now)
     -- It outlives the lease that a release may make of the entry.
     local last_use = text(now + 2 * waiter_ttl + TOLERANCE)
@@ -227,10 +226,7 @@ local function queue_up()
             redis.call('HDEL', k.shared, lock_id)
         end
     end
-    redis.call(
-        'HSET', k.waiters, lock_id,
-        table.concat({ ARGV[3], arrived_at, waiter, waiter_ttl, secret == '' and '-' or secret, #channel, channel }, ' ')
-            .. label)
+    redis.call('HSET', k.waiters, lock_id, table.concat({ ARGV[3], arrived_at, waiter }, ' ') .. label)
     redis.call('SET', k.id, ARGV[6], 'PXAT', last_use)
     renew_entry(k, lock_id, unlimited, now + waiter_ttl)
     keep_queue(k, now + waiter_ttl)
@@ -240,7 +236,7 @@ local function queue_up()
     end
 end
 
-if attempt ~= 'TRY' and not answer then
+if waits and not answer then
     queue_up()
     -- It is worth trying again when the first conflicting lease is over, because the others may be released before; or
     -- when the first entry in front lapses, because its waiter may be dead.

@@ -5,9 +5,8 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the request of an attempt to acquire a key. */
@@ -40,28 +39,32 @@ final class RedisAcquireRequests {
                     null);
         }
         long ttl = request.ttl().toMillis();
-        List<String> arguments = new ArrayList<>(11);
+        RedisArguments arguments = new RedisArguments();
         arguments.add(requests.retention(ttl));
         arguments.add(request.lockId());
         arguments.add(request.mode().name() + (request.permits() == 0 ? "" : request.permits()));
-        arguments.add(Long.toString(ttl + LockBackend.TOLERANCE_MILLIS));
+        arguments.add(ttl + LockBackend.TOLERANCE_MILLIS);
         arguments.add(lock.label(request.owner()));
         arguments.add(request.key());
         Long waiter = request.waiterNumber();
-        if (waiter == null) {
-            arguments.add("TRY");
-        } else {
-            arguments.add("WAIT");
-            arguments.add(Long.toString(waiterTtl.toMillis()));
-            arguments.add(waiter.toString());
-            arguments.add(channel);
-            arguments.add(request.handOver() && wakeUps != null ? wakeUps.secretOf(waiter) : "");
-        }
+        arguments.add(
+                waiter == null
+                        ? ""
+                        : waiter(
+                                waiter,
+                                channel,
+                                request.handOver() && wakeUps != null ? wakeUps.secretOf(waiter) : "-"));
         return new RedisRequest(
                 "acquiring lock '" + request.key() + "'",
                 ACQUIRE,
                 lock.shard(),
                 lock.keys(request.lockId()),
                 arguments);
+    }
+
+    /** What a queue entry says of a waiter. Scripts count the channel in bytes. */
+    private String waiter(long number, String channel, String secret) {
+        int length = channel.getBytes(StandardCharsets.UTF_8).length;
+        return number + " " + waiterTtl.toMillis() + " " + secret + " " + length + " " + channel;
     }
 }

@@ -2,8 +2,7 @@ package io.syncguard.redis;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.netty.util.Timeout;
 import io.netty.util.Timer;
 import io.syncguard.LockBackendException;
@@ -87,8 +86,7 @@ final class RedisAsyncRequests {
 
     /** Sends one request. */
     <T> CompletableFuture<T> send(RedisRequest request, long limit, Function<RedisReply, T> reader) {
-        CompletableFuture<List<Object>> reply = send(
-                scripts.connect(request.description(), limit), request.script(), request.keyValues(), request.values());
+        CompletableFuture<List<Object>> reply = send(scripts.connect(request.description(), limit), request);
         endAfter(limit, reply);
         return reply.handle((answer, error) -> {
             if (error != null) {
@@ -99,16 +97,12 @@ final class RedisAsyncRequests {
     }
 
     /** Sends the digest of a script, and then its text if the server does not know the script. */
-    static CompletableFuture<List<Object>> send(
-            RedisScriptingAsyncCommands<byte[], byte[]> commands, RedisScript script, byte[][] keys, byte[][] values) {
+    static CompletableFuture<List<Object>> send(BaseRedisAsyncCommands<byte[], byte[]> commands, RedisRequest request) {
         CompletableFuture<List<Object>> answers = new CompletableFuture<>();
-        forward(commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
+        forward(request.run(commands), answers, error -> {
             if (error instanceof RedisNoScriptException) {
                 // The server has not run the script since its start.
-                forward(
-                        commands.eval(script.text(), ScriptOutputType.MULTI, keys, values),
-                        answers,
-                        answers::completeExceptionally);
+                forward(request.runText(commands), answers, answers::completeExceptionally);
             } else {
                 answers.completeExceptionally(error);
             }

@@ -1,7 +1,6 @@
 package io.syncguard.redis;
 
-import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
-import java.util.ArrayList;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,20 +21,22 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
     @Override
     public CompletableFuture<List<Object>> send(List<RedisRequest> requests) {
         String doing = "running " + requests.size() + " operations";
-        RedisScriptingAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
-        RedisRequest batch = batch(doing, shard, requests);
-        return RedisAsyncRequests.send(commands, BATCH, batch.keyValues(), batch.values());
+        BaseRedisAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
+        return RedisAsyncRequests.send(commands, batch(doing, shard, requests));
     }
 
     /** Combines the requests into one, which answers them in their order. */
     static RedisRequest batch(String description, RedisShard shard, List<RedisRequest> requests) {
-        List<String> keys = new ArrayList<>();
-        List<String> arguments = new ArrayList<>();
+        RedisArguments keys = new RedisArguments(
+                requests.stream().mapToInt(request -> request.keys().size()).sum());
+        RedisArguments arguments = new RedisArguments(requests.stream()
+                .mapToInt(request -> request.arguments().size() + 40)
+                .sum());
         for (RedisRequest request : requests) {
             keys.addAll(request.keys());
             arguments.add(request.script().name());
-            arguments.add(Integer.toString(request.keys().size()));
-            arguments.add(Integer.toString(request.arguments().size()));
+            arguments.add(request.keys().count());
+            arguments.add(request.arguments().count());
             arguments.addAll(request.arguments());
         }
         return new RedisRequest(description, BATCH, shard, keys, arguments);

@@ -3,7 +3,7 @@ package io.syncguard.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -53,7 +53,7 @@ final class RedisConnections implements AutoCloseable {
     private final RedisLayout layout;
 
     /** The running or successful attempt to connect. After a success the driver reconnects by itself. */
-    private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
+    private final AtomicReference<@Nullable CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>>> attempt =
             new AtomicReference<>();
 
     /** The connecting threads, each with a future that completes at the end of the attempt. */
@@ -74,7 +74,7 @@ final class RedisConnections implements AutoCloseable {
      * the nodes of a cluster may take several timeouts. So a separate thread connects, and a caller waits for it no
      * longer than its limit, in milliseconds.
      */
-    RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
+    BaseRedisAsyncCommands<byte[], byte[]> commands(long limit)
             throws InterruptedException, ExecutionException, TimeoutException {
         return attempt().get(limit, TimeUnit.MILLISECONDS);
     }
@@ -89,15 +89,15 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> attempt() {
-        CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.get();
+    private CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> attempt() {
+        CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> known = attempt.get();
         return known == null ? begun() : known;
     }
 
     /** Returns the attempt that this thread begins, or the one that another thread began at the same moment. */
-    private CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> begun() {
-        CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine = new CompletableFuture<>();
-        CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.compareAndExchange(null, mine);
+    private CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> begun() {
+        CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> mine = new CompletableFuture<>();
+        CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> known = attempt.compareAndExchange(null, mine);
         if (known != null) {
             return known;
         }
@@ -168,7 +168,7 @@ final class RedisConnections implements AutoCloseable {
         Shielded.uninterrupted(driver::close);
     }
 
-    private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
+    private void connect(CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> mine) {
         try {
             mine.complete(unlessClosed(this::checkedConnection));
         } catch (Throwable ex) {
@@ -178,8 +178,8 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    private RedisScriptingAsyncCommands<byte[], byte[]> checkedConnection() {
-        RedisScriptingAsyncCommands<byte[], byte[]> commands = asCommands(nativeConnection());
+    private BaseRedisAsyncCommands<byte[], byte[]> checkedConnection() {
+        BaseRedisAsyncCommands<byte[], byte[]> commands = asCommands(nativeConnection());
         layout.check(commands);
         return commands;
     }
@@ -229,7 +229,7 @@ final class RedisConnections implements AutoCloseable {
 
     /** The type is the same for one server, for sentinels and for a cluster. */
     @SuppressWarnings("unchecked")
-    private static RedisScriptingAsyncCommands<byte[], byte[]> asCommands(Object connection) {
-        return (RedisScriptingAsyncCommands<byte[], byte[]>) connection;
+    private static BaseRedisAsyncCommands<byte[], byte[]> asCommands(Object connection) {
+        return (BaseRedisAsyncCommands<byte[], byte[]>) connection;
     }
 }

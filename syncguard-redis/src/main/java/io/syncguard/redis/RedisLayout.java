@@ -2,12 +2,10 @@ package io.syncguard.redis;
 
 import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -40,15 +38,13 @@ final class RedisLayout {
      *
      * @throws LockBackendException with {@code INVALID_ARGUMENT} if they differ
      */
-    void check(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
-        RedisFuture<List<?>> reply = commands.eval(
-                LAYOUT.text(),
-                ScriptOutputType.MULTI,
-                new byte[][] {bytes(prefix + "layout")},
-                bytes(VERSION),
-                bytes(Integer.toString(settings.shards())),
-                bytes(fences));
-        List<?> answer = LettuceFutures.awaitOrCancel(reply, settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
+    void check(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+        RedisFuture<List<Object>> reply = LAYOUT.runText(
+                commands,
+                new RedisArguments().add(prefix + "layout"),
+                new RedisArguments().add(VERSION).add(settings.shards()).add(fences));
+        List<Object> answer =
+                LettuceFutures.awaitOrCancel(reply, settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
         RedisReply stored = new RedisReply(answer);
         requireVersion(stored.text(0));
         requireShards(stored.text(1));
@@ -92,9 +88,5 @@ final class RedisLayout {
     /** Returns an exception that a lock operation can report, too, if Redis was unavailable at the start. */
     private static LockBackendException refused(LockSetupException reason) {
         return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, String.valueOf(reason.getMessage()), reason);
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

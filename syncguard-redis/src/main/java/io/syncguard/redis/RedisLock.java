@@ -1,7 +1,7 @@
 package io.syncguard.redis;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
 
 /**
  * A lock, and the names of its Redis keys.
@@ -12,27 +12,33 @@ import java.util.List;
  */
 record RedisLock(String key, String name, RedisShard shard) {
 
-    /** The Redis keys for scripts on a whole lock, in the order that the scripts expect. */
-    List<String> keys() {
-        return List.of(
-                named("lock:"),
-                named("fence:"),
-                named("readers:"),
-                named("queue:"),
-                named("shared:"),
-                named("waiting:"),
-                named("waiters:"));
-    }
+    /** In the order that the scripts expect. */
+    private static final byte[][] FAMILIES = Stream.of(
+                    "lock:", "fence:", "readers:", "queue:", "shared:", "waiting:", "waiters:")
+            .map(RedisLock::bytes)
+            .toArray(byte[][]::new);
 
-    /** The Redis keys for scripts on one lock id. */
-    List<String> keys(String lockId) {
-        List<String> keys = new ArrayList<>(keys());
-        keys.add(shard.id(lockId));
+    private static final byte[] ID = bytes("id:");
+
+    /** The Redis keys for scripts on a whole lock. */
+    RedisArguments keys() {
+        byte[] prefix = shard.encodedPrefix();
+        byte[] encodedName = bytes(name);
+        // The family of the longest name, and the id.
+        RedisArguments keys = new RedisArguments((FAMILIES.length + 1) * (prefix.length + encodedName.length + 20));
+        for (byte[] family : FAMILIES) {
+            keys.add(prefix, family, encodedName);
+        }
         return keys;
     }
 
-    private String named(String family) {
-        return shard.prefix() + family + name;
+    /** The Redis keys for scripts on one lock id. */
+    RedisArguments keys(String lockId) {
+        return keys().add(shard.encodedPrefix(), ID, bytes(lockId));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     /** The readable part of a lease or queue entry: the owner and, if it differs from the name, the key. */

@@ -93,8 +93,9 @@ final class RedisLockIds {
                 "looking up the keys of " + indexes.size() + " lock id(s)",
                 KEYS_OF,
                 shard,
-                indexes.stream().map(i -> shard.id(ids.get(i).lockId())).toList(),
-                List.of())));
+                RedisArguments.of(
+                        indexes.stream().map(i -> shard.id(ids.get(i).lockId())).toList()),
+                new RedisArguments())));
         return requests;
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.redis;
 
-import java.nio.charset.StandardCharsets;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import java.util.List;
 
 /**
@@ -13,24 +14,16 @@ import java.util.List;
  * @param arguments the arguments of the script
  */
 record RedisRequest(
-        String description, RedisScript script, RedisShard shard, List<String> keys, List<String> arguments) {
+        String description, RedisScript script, RedisShard shard, RedisArguments keys, RedisArguments arguments) {
 
-    /** The keys as the driver sends them. */
-    byte[][] keyValues() {
-        return values(keys);
+    /** Runs the script by its digest. */
+    RedisFuture<List<Object>> run(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+        return script.run(commands, keys, arguments);
     }
 
-    /** The arguments as the driver sends them. */
-    byte[][] values() {
-        return values(arguments);
-    }
-
-    private static byte[][] values(List<String> texts) {
-        byte[][] values = new byte[texts.size()][];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = texts.get(i).getBytes(StandardCharsets.UTF_8);
-        }
-        return values;
+    /** Runs the script by its text, for a server that does not know the digest. */
+    RedisFuture<List<Object>> runText(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+        return script.runText(commands, keys, arguments);
     }
 
     /** Leaves out keys and arguments, which may contain lock ids. */

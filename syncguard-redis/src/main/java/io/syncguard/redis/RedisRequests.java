@@ -1,7 +1,6 @@
 package io.syncguard.redis;
 
 import io.syncguard.spi.FenceSource;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Creates the requests for locks. The first argument of their scripts is the retention of a fence counter. */
@@ -30,10 +29,10 @@ final class RedisRequests {
 
     /** Creates a request for one lock id. The script gets the lock id before the other arguments. */
     RedisRequest ofLockId(String description, RedisScript script, RedisLock lock, String lockId, String... arguments) {
-        List<String> all = new ArrayList<>(arguments.length + 2);
-        all.add(retention);
-        all.add(lockId);
-        all.addAll(List.of(arguments));
+        RedisArguments all = new RedisArguments().add(retention).add(lockId);
+        for (String argument : arguments) {
+            all.add(argument);
+        }
         return new RedisRequest(description, script, lock.shard(), lock.keys(lockId), all);
     }
 
@@ -48,17 +47,16 @@ final class RedisRequests {
             List<RedisLock> locks,
             List<String> lockIds,
             List<String> arguments) {
-        List<String> keys = new ArrayList<>(lockIds.size() * 8);
+        RedisArguments keys = new RedisArguments();
         for (int i = 0; i < lockIds.size(); i++) {
             keys.addAll(locks.get(i).keys(lockIds.get(i)));
         }
         return new RedisRequest(description, script, locks.get(0).shard(), keys, with(arguments));
     }
 
-    private List<String> with(List<String> arguments) {
-        List<String> all = new ArrayList<>(arguments.size() + 1);
-        all.add(retention);
-        all.addAll(arguments);
+    private RedisArguments with(List<String> arguments) {
+        RedisArguments all = new RedisArguments().add(retention);
+        arguments.forEach(all::add);
         return all;
     }
 }

@@ -1,5 +1,10 @@
 package io.syncguard.redis;
 
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -30,6 +36,30 @@ record RedisScript(String name, String text, String digest) {
     static RedisScript named(String name) {
         String code = COMMENT.matcher(expanded(name, Set.of())).replaceAll("");
         return new RedisScript(name, code, sha1(code));
+    }
+
+    /** Runs the script by its digest, which the server knows if it has run the script since its start. */
+    RedisFuture<List<Object>> run(
+            BaseRedisAsyncCommands<byte[], byte[]> commands, RedisArguments keys, RedisArguments arguments) {
+        return run(commands, CommandType.EVALSHA, digest, keys, arguments);
+    }
+
+    /** Runs the script by its text. */
+    RedisFuture<List<Object>> runText(
+            BaseRedisAsyncCommands<byte[], byte[]> commands, RedisArguments keys, RedisArguments arguments) {
+        return run(commands, CommandType.EVAL, text, keys, arguments);
+    }
+
+    private static RedisFuture<List<Object>> run(
+            BaseRedisAsyncCommands<byte[], byte[]> commands,
+            CommandType command,
+            String script,
+            RedisArguments keys,
+            RedisArguments arguments) {
+        return commands.dispatch(
+                command,
+                new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
+                new RedisScriptArguments(script, keys, arguments));
     }
 
     /** @param known the parts that the surrounding text has included already */

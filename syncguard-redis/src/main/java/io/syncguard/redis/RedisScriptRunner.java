@@ -2,8 +2,7 @@ package io.syncguard.redis;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
@@ -58,7 +57,7 @@ final class RedisScriptRunner {
     /** Runs a request within a limit in milliseconds, in one round trip. */
     <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
         long deadline = deadline(limit);
-        RedisScriptingAsyncCommands<byte[], byte[]> commands = connect(request.description(), limit);
+        BaseRedisAsyncCommands<byte[], byte[]> commands = connect(request.description(), limit);
         return read(request, start(request, commands, deadline).get(), reader);
     }
 
@@ -74,7 +73,7 @@ final class RedisScriptRunner {
             return List.of();
         }
         long deadline = deadline(limit);
-        RedisScriptingAsyncCommands<byte[], byte[]> commands =
+        BaseRedisAsyncCommands<byte[], byte[]> commands =
                 connect(requests.get(0).description(), limit);
         List<Supplier<RedisReply>> replies = new ArrayList<>(requests.size());
         for (RedisRequest request : requests) {
@@ -112,7 +111,7 @@ final class RedisScriptRunner {
      * @param doing the operation, for messages
      * @param limit in milliseconds
      */
-    RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
+    BaseRedisAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
         return call(() -> connections.commands(limit), error -> notSent(doing, error));
     }
 
@@ -173,7 +172,7 @@ final class RedisScriptRunner {
     }
 
     private Supplier<RedisReply> start(
-            RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
+            RedisRequest request, BaseRedisAsyncCommands<byte[], byte[]> commands, long deadline) {
         Function<Throwable, LockBackendException> translator = error -> translate(request.description(), error);
         Callable<List<?>> reply;
         try {
@@ -201,11 +200,8 @@ final class RedisScriptRunner {
     }
 
     private Callable<List<?>> send(
-            RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
-        RedisScript script = request.script();
-        byte[][] keys = request.keyValues();
-        byte[][] values = request.values();
-        RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
+            RedisRequest request, BaseRedisAsyncCommands<byte[], byte[]> commands, long deadline) {
+        RedisFuture<List<Object>> known = request.run(commands);
         return () -> {
             try {
                 return await(known, deadline);
@@ -215,8 +211,7 @@ final class RedisScriptRunner {
                 }
                 // The server has not run the script since its start. Send the text only while the caller still waits.
                 requireTimeBefore(deadline);
-                RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
-                return await(unknown, deadline);
+                return await(request.runText(commands), deadline);
             }
         };
     }

@@ -428,7 +428,7 @@ class RedisBatchTests {
                 RedisScript.named("acquire"),
                 shard(),
                 new RedisLock(key, key, shard()).keys(id(lockId)),
-                List.of("", id(lockId), mode, "61000", "test\0", key, "TRY"));
+                RedisArguments.of(List.of("", id(lockId), mode, "61000", "test\0", key, "")));
     }
 
     private static RedisRequest release(String key, char lockId) {
@@ -437,7 +437,7 @@ class RedisBatchTests {
                 RedisScript.named("release"),
                 shard(),
                 new RedisLock(key, key, shard()).keys(id(lockId)),
-                List.of("", id(lockId), ""));
+                RedisArguments.of(List.of("", id(lockId), "")));
     }
 
     private static RedisShard shard() {

@@ -152,10 +152,11 @@ public final class RedisStoppedStore implements StoppedStore {
         String script = Stream.of("clock", "leases", "queue", "grants")
                 .map(part -> stopped.text(SCRIPTS + part + ".lua"))
                 .collect(Collectors.joining("", "", SWEEP));
-        RedisLock lock = new RedisLocks(
-                        new RedisKeySpace(new StorageKeys(prefix, 1000, 26)), new RedisShards(prefix, 1))
-                .of(key);
-        redis.execute(RedisScript.of(script, Void.class), lock.keys(), "");
+        String name = new RedisKeySpace(new StorageKeys(prefix, 1000, 26)).name(key);
+        List<String> keys = Stream.of("lock", "fence", "readers", "queue", "shared", "waiting", "waiters")
+                .map(family -> prefix + family + ":" + name)
+                .toList();
+        redis.execute(RedisScript.of(script, Void.class), keys, "");
     }
 
     @Override
