@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Requests with permits that meet at the rows of a key: there are never more leases than a request has permits when it is
- * granted, whichever session stalls, lapses, pins or leaves.
+ * Requests with permits that meet at the rows of a key: there are never more leases than a request has permits when it
+ * is granted, whichever session stalls, lapses, pins or leaves.
  */
 class PostgresPermitRaceTests {
 

@@ -19,8 +19,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param key the key, or its hash
  * @param name the name under which this process counts the lock; {@code null} if it does not know it
  * @param permitsInUse how many shared leases are live
- * @param permits of how many: the numbers of the waiters and of this process, in ascending order. A lease has none, so it
- *     is empty if only other processes know them
+ * @param permits of how many: the numbers of the waiters and of this process, in ascending order. A lease has none, so
+ *     it is empty if only other processes know them
  * @param holders in the order of their fences
  * @param waiters how many wait
  * @param queue the first of them
@@ -63,8 +63,8 @@ public record LockDescriptor(
      * @param thread as for a holder
      * @param traceId of the acquisition; {@code null} in another process, and without traces
      * @param waiting for how long
-     * @param blockedBy the nearest waiter in front that it waits for; the holders that are in its way, if there is none.
-     *     One that waits for a permit waits for all holders, if they are as many as its permits
+     * @param blockedBy the nearest waiter in front that it waits for; the holders that are in its way, if there is
+     *     none. One that waits for a permit waits for all holders, if they are as many as its permits
      */
     public record Waiter(
             int position,

@@ -80,8 +80,8 @@ public final class SyncGuardAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static WrittenTimes syncGuardWrittenTimes(Environment environment) {
-        return new WrittenTimes(environment);
+    static WrittenValues syncGuardWrittenValues(Environment environment) {
+        return new WrittenValues(environment);
     }
 
     @Bean

@@ -152,7 +152,10 @@ class SyncGuardEndpointTests {
         assertThat(lock.queue().get(1).blockedBy()).containsExactly("position 1, elsewhere");
     }
 
-    /** Others know as little of a lease. The number of permits is in a queue entry, in a request or annotation of this process. */
+    /**
+     * Others know as little of a lease. The number of permits is in a queue entry, in a request or annotation of this
+     * process.
+     */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             elsewhere | none    |

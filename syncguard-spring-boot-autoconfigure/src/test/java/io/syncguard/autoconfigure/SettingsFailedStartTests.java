@@ -61,6 +61,8 @@ class SettingsFailedStartTests {
         "syncguard.locks.order.ttl=0s, lock-ttl",
         "syncguard.locks.order.ttl=soon, lock-ttl-unreadable",
         "syncguard.locks.order.permits=0, lock-permits",
+        "syncguard.locks.order.permits=, lock-permits-blank",
+        "syncguard.locks.order.permits=${ORDER_PERMITS:}, lock-permits-blank",
         "syncguard.locks.order.permits=many, lock-permits-unreadable",
         "syncguard.locks.order.on-contention=wait, lock-on-contention",
         "syncguard.locks[shop.order].wait-time=-1s, lock-wait-time",

@@ -28,6 +28,16 @@ class MissingUrlTests {
                 .doesNotContain("Use PostgreSQL", "syncguard.enabled=false");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--syncguard.enabled=false", "--spring.datasource.url=jdbc:unknown:shop"})
+    void without_locks_or_with_an_url_the_report_is_that_of_spring_boot(String property, CapturedOutput output) {
+        assertThatThrownBy(() -> start(property)).isNotNull();
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START", "Failed to configure a DataSource")
+                .doesNotContain("The application has no database");
+    }
+
     private static void start(String property) {
         new SpringApplicationBuilder(OrderApplication.class, TestLocksAutoConfiguration.class)
                 .web(WebApplicationType.NONE)

@@ -105,9 +105,12 @@ final class Child {
     }
 
     private String fill(WaitingContender contender, String key, Duration ttl, int permits) throws Exception {
+        if (!(contender instanceof PermitContender permitContender)) {
+            throw new IllegalArgumentException(contender + " has no permits");
+        }
         List<HeldKey> taken = new ArrayList<>();
-        for (int i = 0; i < permits && contender instanceof PermitContender several; i++) {
-            taken.add(new HeldKey(body -> several.await(key, ttl, body)));
+        for (int i = 0; i < permits; i++) {
+            taken.add(new HeldKey(body -> permitContender.await(key, ttl, body)));
         }
         for (HeldKey each : taken) {
             each.began();

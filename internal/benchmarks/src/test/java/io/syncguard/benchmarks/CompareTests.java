@@ -136,6 +136,20 @@ class CompareTests {
         });
     }
 
+    /** Rounded, because a pool may test a connection. */
+    @Test
+    void all_round_trips_of_a_pair_are_counted() {
+        assertThat(RUNS.get(Store.POSTGRES).tables().get("free key, 1 thread: round trips per pair"))
+                .extracting(row -> row.what() + ": " + Math.round(row.figures().get(0)))
+                .containsExactly(
+                        "SyncGuard: 2",
+                        "ShedLock: 4",
+                        "Spring Integration: 6",
+                        ADVISORY + ": 2",
+                        "raw statements: 2",
+                        "empty statements: 2");
+    }
+
     @Test
     void only_advisory_locks_flush_nothing() {
         List<Report.Row> flushes =

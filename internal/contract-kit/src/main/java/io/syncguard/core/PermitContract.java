@@ -326,8 +326,9 @@ public abstract class PermitContract extends ListeningFixture {
     }
 
     /**
-     * Leases and queue entries have their ends, in minutes. The first lease that ends may make room: the others may have
-     * been released before, which wakes nobody as long as there is no room. It does not matter to whoever has room.
+     * Leases and queue entries have their ends, in minutes. The first lease that ends may make room: the others may
+     * have been released before, which wakes nobody as long as there is no room. It does not matter to whoever has
+     * room.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """

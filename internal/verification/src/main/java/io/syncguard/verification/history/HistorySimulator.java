@@ -6,9 +6,9 @@ import io.syncguard.verification.history.HistoryEvent.Outcome;
 import java.util.List;
 
 /**
- * A random simulation of the model in simulated time: a few readers, with and without permits, and writers of one key, a server that acts at some
- * time between request and answer, and answers that get lost. Its history obeys the contract, unless it simulates a
- * bug.
+ * A random simulation of the model in simulated time: a few readers, with and without permits, and writers of one key,
+ * a server that acts at some time between request and answer, and answers that get lost. Its history obeys the
+ * contract, unless it simulates a bug.
  */
 final class HistorySimulator {
 

@@ -87,32 +87,28 @@ class PostgresReplayTests extends ReplayContract {
     }
 
     @Test
-    void a_renewal_stands_before_the_transaction_that_waited_for_it() {
+    void an_extension_stands_before_the_transaction_that_waited_for_it() {
         String url = PostgresServer.newDatabaseUrl();
         SingleConnectionDataSource one = new SingleConnectionDataSource(url, true);
         SingleConnectionDataSource another = new SingleConnectionDataSource(url, true);
         try (one;
                 another) {
             new PostgresSchema(one, PostgresTables.DEFAULT, FenceSource.COUNTER).initialize();
-            JdbcTemplate renewal = new JdbcTemplate(one);
-            JdbcTemplate handOver = new JdbcTemplate(another);
-            PostgresRowLog rows = new PostgresRowLog(renewal);
-            renewal.update("INSERT INTO syncguard_fence_counters VALUES ('fence:key', 1, 'key')");
-            renewal.update("""
-                    INSERT INTO syncguard_locks_waiters
-                        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter)
-                    VALUES ('id', 'key', 0, false, 1000, 1000, true, 1)
-                    """);
+            JdbcTemplate extension = new JdbcTemplate(one);
+            JdbcTemplate release = new JdbcTemplate(another);
+            PostgresRowLog rows = new PostgresRowLog(extension);
+            extension.update("INSERT INTO syncguard_fence_counters VALUES ('fence:key', 1, 'key')");
+            extension.update("INSERT INTO syncguard_locks VALUES ('key', 'id', 1000, 0, '1', 'key', 'owner')");
 
             new TransactionTemplate(new JdbcTransactionManager(another)).executeWithoutResult(status -> {
-                handOver.update("UPDATE syncguard_fence_counters SET fence = 2");
-                renewal.update("UPDATE syncguard_locks_waiters SET expires_at_ms = 2000");
-                handOver.update("DELETE FROM syncguard_locks_waiters");
+                release.update("UPDATE syncguard_fence_counters SET fence = 2");
+                extension.update("UPDATE syncguard_locks SET expires_at_ms = 2000");
+                release.update("DELETE FROM syncguard_locks");
             });
 
             assertThat(rows.ofBusiestKeys(1).get(0))
                     .extracting(change -> change.table() + " " + change.operation())
-                    .containsExactly("C INSERT", "E INSERT", "E UPDATE", "C UPDATE", "E DELETE");
+                    .containsExactly("C INSERT", "L INSERT", "L UPDATE", "C UPDATE", "L DELETE");
         }
     }
 

@@ -58,7 +58,8 @@ final class PostgresRowLog {
      */
     private static final String IN_ORDER = """
             WITH change AS (
-                SELECT *, min(position) OVER own AS first, bool_and(kind <> 'C' AND operation = 'UPDATE') OVER own AS alone,
+                SELECT *, min(position) OVER own AS first,
+                    bool_and(kind <> 'C' AND operation = 'UPDATE') OVER own AS alone,
                     lag(position) OVER (PARTITION BY kind, lock_id ORDER BY position) AS before
                 FROM row_log WHERE key = ?
                 WINDOW own AS (PARTITION BY transaction)

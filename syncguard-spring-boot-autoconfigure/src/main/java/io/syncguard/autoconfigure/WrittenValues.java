@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockSetupException;
 import io.syncguard.aop.UnitlessTime;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -13,16 +14,16 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.env.Environment;
 
 /**
- * Warns of durations without a unit in {@code syncguard.*}. Reads them as written while they are bound, because the
- * bound {@link Duration} does not say whether it had a unit.
+ * Warns of durations without a unit in {@code syncguard.*}, and refuses a blank {@link Integer}. Reads both as written
+ * while they are bound: a bound {@link Duration} does not say whether it had a unit, and a blank limit would be none.
  */
-final class WrittenTimes implements ConfigurationPropertiesBindHandlerAdvisor {
+final class WrittenValues implements ConfigurationPropertiesBindHandlerAdvisor {
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("syncguard");
 
     private final Environment environment;
 
-    WrittenTimes(Environment environment) {
+    WrittenValues(Environment environment) {
         this.environment = environment;
     }
 
@@ -38,6 +39,22 @@ final class WrittenTimes implements ConfigurationPropertiesBindHandlerAdvisor {
                             name.toString(), environment.resolvePlaceholders(String.valueOf(written.getValue())));
                 }
                 return super.onSuccess(name, target, context, result);
+            }
+
+            @Override
+            public void onFinish(
+                    ConfigurationPropertyName name, Bindable<?> target, BindContext context, @Nullable Object result)
+                    throws Exception {
+                ConfigurationProperty written = context.getConfigurationProperty();
+                if (result == null
+                        && written != null
+                        && written.getName().equals(name)
+                        && target.getType().resolve() == Integer.class
+                        && PREFIX.isAncestorOf(name)) {
+                    throw LockSetupException.invalid(
+                            name + " is blank, but has to be a whole number", "Correct " + name + ", or leave it out");
+                }
+                super.onFinish(name, target, context, result);
             }
         };
     }
