@@ -27,9 +27,12 @@ final class FenceWarning {
 
     /** Warns if few fences are left after this one. */
     void check(Fence fence, String key) {
+        if (fence.value() <= FIRST) {
+            return;
+        }
         long now = time.nanoTime();
         long due = next.get();
-        if (fence.value() > FIRST && now >= due && next.compareAndSet(due, now + PAUSE_NANOS)) {
+        if (now >= due && next.compareAndSet(due, now + PAUSE_NANOS)) {
             log.warn("The fence counter of lock '" + OneLine.of(key) + "' is at " + fence + " and ends at "
                     + Fence.MAX_VALUE);
         }

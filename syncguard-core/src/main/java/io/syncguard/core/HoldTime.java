@@ -38,7 +38,7 @@ final class HoldTime {
 
     /** Whether {@code holdAtLeast} is not over. */
     boolean isEarly() {
-        return passed().compareTo(atLeast) < 0;
+        return !atLeast.isZero() && passed().compareTo(atLeast) < 0;
     }
 
     /**

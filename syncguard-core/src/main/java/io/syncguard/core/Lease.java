@@ -116,7 +116,7 @@ final class Lease {
 
     /** Whether its lock id may be granted the key again after it has ended: an earlier request is still under way. */
     boolean isInDoubt() {
-        return time.nanoTime() < grant.settledAt();
+        return grant.settledAt() > 0 && time.nanoTime() < grant.settledAt();
     }
 
     /** When the heartbeat extends it next. */

@@ -4,8 +4,7 @@ import io.syncguard.concurrent.RunningBody;
 import io.syncguard.concurrent.Shielded;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -15,7 +14,7 @@ final class LeaseBodies {
 
     private static final Log log = LogFactory.getLog(LeaseBodies.class);
 
-    private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
+    private final List<RunningBody> bodies = new CopyOnWriteArrayList<>();
 
     /** Guarded by itself. */
     private final List<Runnable> callbacks = new ArrayList<>(0);

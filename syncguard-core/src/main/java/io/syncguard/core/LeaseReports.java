@@ -31,7 +31,9 @@ final class LeaseReports {
 
     /** @param waited how long the acquisition took */
     void acquired(Lease lease, Duration waited) {
-        dispatcher.inform(event(lease, null, waited), LockListener::acquired);
+        if (dispatcher.hasListeners()) {
+            dispatcher.inform(event(lease, null, waited), LockListener::acquired);
+        }
     }
 
     /** The holder is about to extend its lease, on the running thread, and reports the end. */
@@ -69,7 +71,9 @@ final class LeaseReports {
     }
 
     void released(Lease lease) {
-        dispatcher.inform(event(lease, null), LockListener::released);
+        if (dispatcher.hasListeners()) {
+            dispatcher.inform(event(lease, null), LockListener::released);
+        }
         lease.observation().released();
     }
 

@@ -146,7 +146,11 @@ final class ListenerDispatcher implements AutoCloseable {
 
     /** Whether somebody learns of events. */
     boolean isInUse() {
-        return isObserved() || !listeners.isEmpty();
+        return isObserved() || hasListeners();
+    }
+
+    boolean hasListeners() {
+        return !listeners.isEmpty();
     }
 
     boolean isObserved() {

@@ -115,7 +115,7 @@ final class AcquireStatement {
             throws SQLException {
         @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
         while (rows.next()) {
-            int index = rows.getInt("request_position") - 1;
+            int index = rows.getInt(9) - 1;
             results[index] = read(rows, requests.get(index));
         }
         return Arrays.asList(results);

@@ -11,10 +11,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.UncategorizedSQLException;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.PreparedStatementCallback;
-import org.springframework.jdbc.core.PreparedStatementCreator;
 import org.springframework.jdbc.support.JdbcUtils;
 
 /**
@@ -181,41 +177,29 @@ final class PostgresConnections {
             String doing, Connection connection, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader)
             throws SQLException {
         PostgresSessions.setNetworkTimeout(connection, Duration.ofMillis(timeoutMillis));
-        JdbcTemplate jdbc = new JdbcTemplate(new LentConnection(connection));
-        // JdbcTemplate's own translation knows fewer errors.
-        jdbc.setExceptionTranslator((task, statement, error) -> new UncategorizedSQLException(task, statement, error));
-        PreparedStatementCreator creator = lent -> prepare(lent, sql);
-        PreparedStatementCallback<T> callback = statement -> run(statement, doing, binder, reader);
-        try {
-            return jdbc.execute(creator, callback);
-        } catch (UncategorizedSQLException ex) {
-            SQLException error = ex.getSQLException();
-            throw error == null ? new SQLException(ex) : error;
-        }
-    }
-
-    /** On a pooler's session, the settings travel with the statement: the driver sends both in one round trip. */
-    private PreparedStatement prepare(Connection connection, Forms sql) throws SQLException {
-        return connection.prepareStatement(
-                sessions.isOurs(connection)
-                        ? sql.alone()
-                        : sessions.beginOn(connection) + sql.inTransaction() + ";\nCOMMIT");
-    }
-
-    private <T> T run(PreparedStatement statement, String doing, Binder binder, Reader<T> reader) throws SQLException {
-        Connection connection = statement.getConnection();
-        binder.bind(connection, statement);
         boolean ours = sessions.isOurs(connection);
-        PostgresSessions.requireNoTransaction(connection, false);
-        try (ResultSet rows = ours ? statement.executeQuery() : executeInTransaction(statement)) {
-            PostgresSessions.requireNoTransaction(connection, true);
-            return read(doing, rows, reader);
+        PreparedStatement statement =
+                connection.prepareStatement(ours ? sql.alone() : inTransaction(connection, sql.inTransaction()));
+        try {
+            binder.bind(connection, statement);
+            PostgresSessions.requireNoTransaction(connection, false);
+            try (ResultSet rows = ours ? statement.executeQuery() : executeInTransaction(statement)) {
+                PostgresSessions.requireNoTransaction(connection, true);
+                return read(doing, rows, reader);
+            }
         } catch (SQLException ex) {
             if (PostgresErrors.isReadOnly(ex)) {
                 abort(connection, ex);
             }
             throw ex;
+        } finally {
+            JdbcUtils.closeStatement(statement);
         }
+    }
+
+    /** On a pooler's session, the settings travel with the statement: the driver sends both in one round trip. */
+    private String inTransaction(Connection connection, String sql) throws SQLException {
+        return sessions.beginOn(connection) + sql + ";\nCOMMIT";
     }
 
     private static ResultSet executeInTransaction(PreparedStatement statement) throws SQLException {

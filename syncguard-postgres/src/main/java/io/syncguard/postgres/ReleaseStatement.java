@@ -146,7 +146,7 @@ final class ReleaseStatement {
     }
 
     private static ReleaseResult withHandOvers(ReleaseResult result, ResultSet rows) throws SQLException {
-        Array handedOver = rows.getArray("handed_over");
+        Array handedOver = rows.getArray(2);
         if (handedOver == null) {
             return result;
         }
@@ -167,7 +167,8 @@ final class ReleaseStatement {
         return connections.query(
                 "releasing " + lockIds.size() + " lock(s)",
                 releaseAll,
-                (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
+                (connection, statement) ->
+                        statement.setArray(1, connection.createArrayOf("text", lockIds.toArray(String[]::new))),
                 rows -> PostgresRows.oneForEach(lockIds.size(), rows, ReleaseStatement::outcome));
     }
 
@@ -187,7 +188,7 @@ final class ReleaseStatement {
                 "releasing " + lockIds.size() + " lock(s)",
                 batch,
                 (connection, statement) -> {
-                    statement.setArray(1, connection.createArrayOf("text", lockIds.toArray()));
+                    statement.setArray(1, connection.createArrayOf("text", lockIds.toArray(String[]::new)));
                     statement.setString(2, RequestArrays.channelOf(wakeUps));
                 },
                 ReleaseStatement::released);

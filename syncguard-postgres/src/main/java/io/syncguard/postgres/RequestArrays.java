@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,47 +22,49 @@ record RequestArrays(
         @Nullable WakeUpSubscriber wakeUps) {
 
     Array keys() throws SQLException {
-        return array("text", AcquireRequest::key);
+        return array("text", String[]::new, AcquireRequest::key);
     }
 
     Array lockIds() throws SQLException {
-        return array("text", AcquireRequest::lockId);
+        return array("text", String[]::new, AcquireRequest::lockId);
     }
 
     Array ttls() throws SQLException {
-        return array("bigint", request -> request.ttl().toMillis());
+        return array("bigint", Long[]::new, request -> request.ttl().toMillis());
     }
 
     Array owners() throws SQLException {
-        return array("text", AcquireRequest::owner);
+        return array("text", String[]::new, AcquireRequest::owner);
     }
 
     Array shared() throws SQLException {
-        return array("boolean", request -> request.mode() == LockMode.SHARED);
+        return array("boolean", Boolean[]::new, request -> request.mode() == LockMode.SHARED);
     }
 
     Array permits() throws SQLException {
-        return array("integer", RequestArrays::permitsOf);
+        return array("integer", Integer[]::new, RequestArrays::permitsOf);
     }
 
     Array queued() throws SQLException {
-        return array("boolean", AcquireRequest::queued);
+        return array("boolean", Boolean[]::new, AcquireRequest::queued);
     }
 
     Array waiters() throws SQLException {
-        return array("bigint", AcquireRequest::waiterNumber);
+        return array("bigint", Long[]::new, AcquireRequest::waiterNumber);
     }
 
     Array secrets() throws SQLException {
-        return array("text", request -> secretOf(request, wakeUps));
+        return array("text", String[]::new, request -> secretOf(request, wakeUps));
     }
 
     Array handOvers() throws SQLException {
-        return array("boolean", request -> handsOver(request, wakeUps));
+        return array("boolean", Boolean[]::new, request -> handsOver(request, wakeUps));
     }
 
-    private Array array(String type, Function<AcquireRequest, @Nullable Object> part) throws SQLException {
-        return connection.createArrayOf(type, requests.stream().map(part).toArray());
+    /** Makes an array of the exact class: the driver sends that in binary form, and an {@code Object[]} as text. */
+    private <T> Array array(String type, IntFunction<T[]> maker, Function<AcquireRequest, @Nullable T> part)
+            throws SQLException {
+        return connection.createArrayOf(type, requests.stream().map(part).toArray(maker));
     }
 
     /** Returns 1 for an exclusive request, and {@code null} for a shared one without a limit. */

@@ -148,7 +148,10 @@ final class BatchedCall<Q, A> implements Comparable<BatchedCall<?, ?>> {
                 return false;
             }
             state = to;
-            changed.signal();
+            if (to != State.SENT) {
+                // A caller whose request is sent sleeps on: it may now wait longer.
+                changed.signal();
+            }
             return true;
         } finally {
             lock.unlock();

@@ -145,7 +145,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
         lock.lock();
         try {
             Batch<Q, A> taken = new Batch<>();
-            List<BatchedCall<Q, A>> calls = Stream.concat(Stream.of(waiting), turns.queues())
+            if (waiting.isEmpty() && turns.queues().isEmpty()) {
+                return new TakenRequests<>(this, sender, taken);
+            }
+            List<BatchedCall<Q, A>> calls = Stream.concat(Stream.of(waiting), turns.queues().stream())
                     .flatMap(queue -> queue.stream()
                             .filter(call -> wanted.test(call.request) && !turns.isInBatch(call.key))
                             .limit(limits.batchSize()))

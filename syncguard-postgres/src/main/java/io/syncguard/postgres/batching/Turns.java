@@ -1,11 +1,11 @@
 package io.syncguard.postgres.batching;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /**
  * For each busy key, the requests that wait for the statement under way. Only one statement of a {@link Batcher} at a
@@ -13,45 +13,46 @@ import java.util.stream.Stream;
  */
 final class Turns<Q, A> {
 
-    private record Turn<Q, A>(boolean inBatch, SortedSet<BatchedCall<Q, A>> behind) {}
+    /** The busy keys, and whether a batch has each of them. */
+    private final Map<Object, Boolean> busy = new HashMap<>();
 
-    private final Map<Object, Turn<Q, A>> turns = new HashMap<>();
+    /** For some of them, the waiting requests in the order of their arrival. */
+    private final Map<Object, SortedSet<BatchedCall<Q, A>>> behind = new HashMap<>();
 
     /**
      * Queues a request if a statement has its key, and returns whether it did. {@link #end} returns the request later.
      */
     boolean queue(BatchedCall<Q, A> call) {
-        Turn<Q, A> turn = turns.get(call.key);
-        return turn != null && turn.behind.add(call);
+        return busy.containsKey(call.key)
+                && behind.computeIfAbsent(call.key, key -> new TreeSet<>()).add(call);
     }
 
     /** Begins a turn: a statement gets this key, perhaps from another one. */
     void begin(Object key, boolean inBatch) {
-        Turn<Q, A> before = turns.get(key);
-        turns.put(key, new Turn<>(inBatch, before == null ? new TreeSet<>() : before.behind));
+        busy.put(key, inBatch);
     }
 
     /** @return the requests that waited for the key */
     SortedSet<BatchedCall<Q, A>> end(Object key) {
-        Turn<Q, A> turn = turns.remove(key);
-        return turn == null ? Collections.emptySortedSet() : turn.behind;
+        busy.remove(key);
+        SortedSet<BatchedCall<Q, A>> waited = behind.remove(key);
+        return waited == null ? Collections.emptySortedSet() : waited;
     }
 
     void withdraw(BatchedCall<Q, A> call) {
-        Turn<Q, A> turn = turns.get(call.key);
-        if (turn != null) {
-            turn.behind.remove(call);
+        SortedSet<BatchedCall<Q, A>> waiting = behind.get(call.key);
+        if (waiting != null) {
+            waiting.remove(call);
         }
     }
 
     /** Whether a batch has the key. Requests that it skips go before all others. */
     boolean isInBatch(Object key) {
-        Turn<Q, A> turn = turns.get(key);
-        return turn != null && turn.inBatch;
+        return busy.getOrDefault(key, false);
     }
 
-    /** For each busy key, the waiting requests in the order of their arrival. */
-    Stream<SortedSet<BatchedCall<Q, A>>> queues() {
-        return turns.values().stream().map(Turn::behind);
+    /** Returns the waiting requests of each busy key that has some. */
+    Collection<SortedSet<BatchedCall<Q, A>>> queues() {
+        return behind.values();
     }
 }
