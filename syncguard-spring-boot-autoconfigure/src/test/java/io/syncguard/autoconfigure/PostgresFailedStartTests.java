@@ -56,9 +56,7 @@ class PostgresFailedStartTests {
     /** As with locks in memory: only the application itself has no database. */
     @Test
     void without_an_url_that_the_locks_need() {
-        start.with(LocksInMemory.class)
-                .with("spring.profiles.active=test")
-                .reads("no-url-for-the-application");
+        start.with(LocksInMemory.class).with("spring.profiles.active=test").reads("no-url-for-the-application");
     }
 
     @Test
