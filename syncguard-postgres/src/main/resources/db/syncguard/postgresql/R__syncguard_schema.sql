@@ -153,7 +153,7 @@ BEGIN
         'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'front(text)', 'hand_over(text,text,boolean,text,bigint[])', 'next_look(text,boolean,bigint,bigint,bigint)',
+        'front(text)', 'next_look(text,boolean,bigint,bigint,bigint)',
         'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
             'text,bigint[],boolean)',
         'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
@@ -594,7 +594,8 @@ BEGIN
                 INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
                 VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key,
                         p_owner);
-                RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL, NULL)::${syncguard_locks}_answer;
+                RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL,
+                        NULL)::${syncguard_locks}_answer;
             END IF;
         END IF;
     END IF;
@@ -636,54 +637,41 @@ BEGIN
     ELSIF p_shared AND NOT v_is_full THEN
         -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits; for one with
         -- permits, no waiter at all.
-        WITH "Counter" AS (
-            UPDATE ${syncguard_fence_counters} c
-            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                AND NOT EXISTS (
-                    SELECT FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
-            RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
-        )
-        INSERT INTO ${syncguard_locks}_shared AS s
-            (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT p_key, p_lock_id, c.now_ms + p_ttl_ms, c.now_ms, ${syncguard_locks}_fence_text(c.fence), p_key, p_owner
-        FROM "Counter" c
-        RETURNING s.fence::BIGINT, s.acquired_at_ms, s.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
-                  NULL::BOOLEAN, NULL::BOOLEAN, NULL::BIGINT
-        INTO v_answer;
+        UPDATE ${syncguard_fence_counters} c
+        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
+        RETURNING c.fence INTO v_fence;
         IF FOUND THEN
-            RETURN v_answer;
+            v_now := ${syncguard_locks}_grant(p_key, true, p_lock_id, p_ttl_ms, p_owner, v_fence);
+            RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL, NULL)::${syncguard_locks}_answer;
         END IF;
     END IF;
     IF NOT p_queued AND p_waiter IS NOT NULL AND NOT v_is_full THEN
         -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
         -- only: it need not be durable.
-        WITH "Held" AS MATERIALIZED (
-            SELECT n.now_ms, l.expires_at_ms, l.owner, l.acquired_at_ms, (
-                    SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND w.expires_at_ms > n.now_ms AND coalesce(p_permits, w.permits) IS NOT NULL
-                ) AS front
-            FROM (SELECT ${syncguard_locks}_now() AS now_ms OFFSET 0) AS n, ${syncguard_locks} l
-            WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, n.now_ms)
-        ), "Entry" AS (
+        v_now := ${syncguard_locks}_now();
+        SELECT l.owner, l.acquired_at_ms, least(l.expires_at_ms + ${syncguard_locks}_tolerance(), (
+                   SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
+                   WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
+               )) - v_now AS next_look
+        INTO "Blocked" FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now);
+        IF FOUND THEN
             INSERT INTO ${syncguard_locks}_waiters
                 (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
                  secret)
-            SELECT p_lock_id, p_key, h.now_ms, p_shared, p_permits, h.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
-                   p_hand_over, p_channel, p_waiter, p_owner, p_secret
-            FROM "Held" h
-            ON CONFLICT (lock_id) DO NOTHING
-            RETURNING lock_id
-        )
-        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
-               least(h.expires_at_ms + ${syncguard_locks}_tolerance(), h.front) - h.now_ms,
-               h.owner, h.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
-        INTO v_answer FROM "Held" h, "Entry" e;
-        IF FOUND THEN
-            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-            RETURN v_answer;
+            VALUES (p_lock_id, p_key, v_now, p_shared, p_permits, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, p_hand_over,
+                    p_channel, p_waiter, p_owner, p_secret)
+            ON CONFLICT (lock_id) DO NOTHING;
+            IF FOUND THEN
+                v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+                RETURN (NULL, NULL, NULL, "Blocked".next_look, "Blocked".owner, "Blocked".acquired_at_ms, false, NULL,
+                        NULL)::${syncguard_locks}_answer;
+            END IF;
         END IF;
     END IF;
 
@@ -768,46 +756,61 @@ LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
-    v_answered BIGINT;
+    -- One time for all fences, so that counter and lease have the same one.
+    v_now      BIGINT := ${syncguard_locks}_now();
+    v_answered BIGINT := 0;
     v_number   BIGINT;
 BEGIN
-    RETURN QUERY
-    WITH "Locked" AS MATERIALIZED (
-        -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
-        -- free. A subquery for each key, because a join could read the whole table.
-        SELECT k.*
-        FROM (
-            SELECT r.key, r.position, c.fence, c.tid
-            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
-                SELECT o.fence, o.ctid AS tid FROM ${syncguard_fence_counters} o
-                WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0
+    LOOP
+        RETURN QUERY
+        WITH "Locked" AS MATERIALIZED (
+            -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
+            -- free. A subquery for each key, because a join could read the whole table.
+            SELECT k.*
+            FROM (
+                SELECT r.key, r.position, c.fence, c.tid
+                FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
+                    SELECT o.fence, o.ctid AS tid FROM ${syncguard_fence_counters} o
+                    WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0
+                ) AS c
+                WHERE NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+                OFFSET 0
+            ) AS k, LATERAL (
+                SELECT FROM ${syncguard_fence_counters} c
+                WHERE c.ctid = k.tid AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
+                FOR NO KEY UPDATE SKIP LOCKED
             ) AS c
-            WHERE NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
-            OFFSET 0
-        ) AS k, LATERAL (
-            SELECT FROM ${syncguard_fence_counters} c
-            WHERE c.ctid = k.tid AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
-            FOR NO KEY UPDATE SKIP LOCKED
-        ) AS c
-    ), "Granted" AS (
-        -- The clock is read with the rows locked.
-        UPDATE ${syncguard_fence_counters} c
-        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-        FROM "Locked" k WHERE c.ctid = k.tid
-        RETURNING k.key, k.position, c.fence, ${syncguard_locks}_now() AS now_ms
-    ), "Lease" AS (
-        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
-               ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
-        FROM "Granted" g
-    )
-    SELECT g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position], NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
-           NULL::BOOLEAN, g.position
-    FROM "Granted" g;
-    GET DIAGNOSTICS v_answered = ROW_COUNT;
+        ), "Granted" AS (
+            -- The clock is read with the rows locked.
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
+            FROM "Locked" k WHERE c.ctid = k.tid
+            RETURNING k.key, k.position, c.fence, ${syncguard_locks}_now() AS now_ms
+        ), "Lease" AS (
+            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
+                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
+            FROM "Granted" g
+        )
+        SELECT g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position], NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
+               NULL::BOOLEAN, NULL::BOOLEAN, g.position
+        FROM "Granted" g;
+        GET DIAGNOSTICS v_number = ROW_COUNT;
+        v_answered := v_answered + v_number;
+        EXIT WHEN v_answered = pg_catalog.cardinality(p_keys);
+        -- Keys that were never locked get a counter, and another look. Two batches that insert the same counters in
+        -- different orders could deadlock.
+        INSERT INTO ${syncguard_fence_counters} (fence_key, key_debug)
+        SELECT ${syncguard_locks}_fence_key(r.key), r.key
+        FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position)
+        WHERE NOT p_queued[r.position] AND NOT EXISTS (
+            SELECT FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0)
+        ORDER BY r.key COLLATE pg_catalog."C"
+        ON CONFLICT (fence_key) DO NOTHING;
+        EXIT WHEN NOT FOUND;
+    END LOOP;
     IF v_answered < pg_catalog.cardinality(p_keys) AND pg_catalog.array_position(p_waiters, NULL) IS NOT NULL THEN
         -- Tries that are refused.
         RETURN QUERY
@@ -818,7 +821,7 @@ BEGIN
                    l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now() AS time_left
             FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
                 SELECT o.* FROM ${syncguard_locks} o
-                WHERE o.key = r.key AND o.lock_id <> p_lock_ids[r.position] OFFSET 0
+                WHERE o.key = r.key AND (v_answered = 0 OR o.lock_id <> p_lock_ids[r.position]) OFFSET 0
             ) AS l
             WHERE NOT p_queued[r.position] AND p_waiters[r.position] IS NULL
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
@@ -832,40 +835,6 @@ BEGIN
         RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
             p_keys, NULL::INTEGER[], p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
             p_waiter_ttl_ms, p_channel) q;
-        GET DIAGNOSTICS v_number = ROW_COUNT;
-        v_answered := v_answered + v_number;
-    END IF;
-    IF v_answered < pg_catalog.cardinality(p_keys) THEN
-        -- Keys that were never locked. Two batches that insert the same counters in different orders could deadlock.
-        RETURN QUERY
-        WITH "Counter" AS (
-            INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-            SELECT ${syncguard_locks}_fence_key(r.key),
-                   ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), r.key
-            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position)
-            WHERE NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
-                AND NOT EXISTS (
-                    SELECT FROM ${syncguard_fence_counters} o
-                    WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
-            ORDER BY r.key COLLATE pg_catalog."C"
-            ON CONFLICT (fence_key) DO NOTHING
-            RETURNING c.key_debug AS key, c.fence
-        ), "Granted" AS MATERIALIZED (
-            SELECT c.key, c.fence, pg_catalog.array_position(p_keys, c.key)::BIGINT AS position,
-                   ${syncguard_locks}_now() AS now_ms
-            FROM "Counter" c
-        ), "Lease" AS (
-            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
-                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
-            FROM "Granted" g
-        )
-        SELECT g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position], NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
-               NULL::BOOLEAN, NULL::BOOLEAN, g.position
-        FROM "Granted" g;
     END IF;
 END
 $function$;
@@ -1477,14 +1446,13 @@ $function$;
 -- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
 -- yet. With p_commits, the messages have a transaction of their own: a commit that notifies blocks all others that
 -- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client.
--- p_locked_key is the key of the lease if the caller has locked its serialising row.
+-- A caller that has locked the serialising row of the lease passes its key as the outcome.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
-    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[],
-    p_locked_key TEXT DEFAULT NULL
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
-    v_key      TEXT := p_locked_key;
+    v_key      TEXT := outcome;
     v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
     v_fence    BIGINT;
     v_now      BIGINT;
@@ -1625,8 +1593,10 @@ BEGIN
     ORDER BY r.position
     ON CONFLICT (lock_id) DO NOTHING;
     queued := FOUND;
-    CALL ${syncguard_locks}_hand_over(
-        p_lock_id, p_channel, p_commits, outcome, handed_over, CASE WHEN queued THEN p_key END);
+    IF queued THEN
+        outcome := p_key;
+    END IF;
+    CALL ${syncguard_locks}_hand_over(p_lock_id, p_channel, p_commits, outcome, handed_over);
 END
 $procedure$;
 
