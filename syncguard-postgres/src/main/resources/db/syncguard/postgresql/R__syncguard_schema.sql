@@ -539,7 +539,10 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_answer  ${syncguard_locks}_answer;
+    v_counter TID;
     v_fence   BIGINT;
+    v_is_free BOOLEAN;
+    v_now     BIGINT;
     v_arrival BIGINT;
     v_commits TEXT;
     v_is_full BOOLEAN := false;
@@ -561,31 +564,39 @@ BEGIN
     IF NOT p_queued AND NOT p_shared THEN
         -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
         -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
-        -- they are there. So an unchanged fence, or a row that this insert creates, proves that the key is still free.
-        -- The statement waits for a grant under way.
-        WITH "Counter" AS (
-            INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-            SELECT ${syncguard_locks}_fence_key(p_key),
-                   ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
-            WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-            ON CONFLICT (fence_key) DO UPDATE
-            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-            WHERE c.fence < ${syncguard_locks}_last_fence() AND c.fence = (
-                SELECT s.fence FROM ${syncguard_fence_counters} s
-                WHERE s.fence_key = ${syncguard_locks}_fence_key(p_key)
-            )
-            RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
-        )
-        INSERT INTO ${syncguard_locks} AS l (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT p_key, p_lock_id, c.now_ms + p_ttl_ms, c.now_ms, ${syncguard_locks}_fence_text(c.fence), p_key, p_owner
-        FROM "Counter" c
-        RETURNING l.fence::BIGINT, l.acquired_at_ms, l.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
-                  NULL::BOOLEAN, NULL::BOOLEAN, NULL::BIGINT
-        INTO v_answer;
-        IF FOUND THEN
-            RETURN v_answer;
+        -- they are there. So an unchanged fence, or a row that is created here, proves that the key is still free. Both
+        -- statements wait for a grant under way.
+        SELECT c.ctid, c.fence,
+               NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+        INTO v_counter, v_fence, v_is_free
+        FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+        IF v_is_free IS NOT FALSE THEN
+            IF v_is_free THEN
+                UPDATE ${syncguard_fence_counters} c
+                SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+                WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
+                    AND c.fence < ${syncguard_locks}_last_fence()
+                RETURNING c.fence INTO v_fence;
+            ELSE
+                INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+                SELECT ${syncguard_locks}_fence_key(p_key),
+                       ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
+                WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+                ON CONFLICT (fence_key) DO NOTHING
+                RETURNING c.fence INTO v_fence;
+            END IF;
+            IF FOUND THEN
+                v_now := ${syncguard_locks}_now();
+                INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+                VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key,
+                        p_owner);
+                RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL,
+                        NULL)::${syncguard_locks}_answer;
+            END IF;
         END IF;
     END IF;
 
@@ -626,54 +637,41 @@ BEGIN
     ELSIF p_shared AND NOT v_is_full THEN
         -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits; for one with
         -- permits, no waiter at all.
-        WITH "Counter" AS (
-            UPDATE ${syncguard_fence_counters} c
-            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                AND NOT EXISTS (
-                    SELECT FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
-            RETURNING c.fence, ${syncguard_locks}_now() AS now_ms
-        )
-        INSERT INTO ${syncguard_locks}_shared AS s
-            (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT p_key, p_lock_id, c.now_ms + p_ttl_ms, c.now_ms, ${syncguard_locks}_fence_text(c.fence), p_key, p_owner
-        FROM "Counter" c
-        RETURNING s.fence::BIGINT, s.acquired_at_ms, s.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
-                  NULL::BOOLEAN, NULL::BOOLEAN, NULL::BIGINT
-        INTO v_answer;
+        UPDATE ${syncguard_fence_counters} c
+        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
+        RETURNING c.fence INTO v_fence;
         IF FOUND THEN
-            RETURN v_answer;
+            v_now := ${syncguard_locks}_grant(p_key, true, p_lock_id, p_ttl_ms, p_owner, v_fence);
+            RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL, NULL)::${syncguard_locks}_answer;
         END IF;
     END IF;
     IF NOT p_queued AND p_waiter IS NOT NULL AND NOT v_is_full THEN
         -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
         -- only: it need not be durable.
-        WITH "Held" AS MATERIALIZED (
-            SELECT n.now_ms, l.expires_at_ms, l.owner, l.acquired_at_ms, (
-                    SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
-                    WHERE w.key = p_key AND w.expires_at_ms > n.now_ms AND coalesce(p_permits, w.permits) IS NOT NULL
-                ) AS front
-            FROM (SELECT ${syncguard_locks}_now() AS now_ms OFFSET 0) AS n, ${syncguard_locks} l
-            WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, n.now_ms)
-        ), "Entry" AS (
+        v_now := ${syncguard_locks}_now();
+        SELECT l.owner, l.acquired_at_ms, least(l.expires_at_ms + ${syncguard_locks}_tolerance(), (
+                   SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
+                   WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
+               )) - v_now AS next_look
+        INTO "Blocked" FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now);
+        IF FOUND THEN
             INSERT INTO ${syncguard_locks}_waiters
                 (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
                  secret)
-            SELECT p_lock_id, p_key, h.now_ms, p_shared, p_permits, h.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
-                   p_hand_over, p_channel, p_waiter, p_owner, p_secret
-            FROM "Held" h
-            ON CONFLICT (lock_id) DO NOTHING
-            RETURNING lock_id
-        )
-        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
-               least(h.expires_at_ms + ${syncguard_locks}_tolerance(), h.front) - h.now_ms,
-               h.owner, h.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
-        INTO v_answer FROM "Held" h, "Entry" e;
-        IF FOUND THEN
-            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-            RETURN v_answer;
+            VALUES (p_lock_id, p_key, v_now, p_shared, p_permits, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, p_hand_over,
+                    p_channel, p_waiter, p_owner, p_secret)
+            ON CONFLICT (lock_id) DO NOTHING;
+            IF FOUND THEN
+                v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+                RETURN (NULL, NULL, NULL, "Blocked".next_look, "Blocked".owner, "Blocked".acquired_at_ms, false, NULL,
+                        NULL)::${syncguard_locks}_answer;
+            END IF;
         END IF;
     END IF;
 
@@ -735,12 +733,10 @@ BEGIN
         SET expires_at_ms = "Blocked".now_ms + p_waiter_ttl_ms, waiter = p_waiter, secret = p_secret
         WHERE w.lock_id = p_lock_id;
     END IF;
-    IF v_answer.held_lapsed IS NULL THEN
-        v_answer.time_left_ms := coalesce(
-            ${syncguard_locks}_next_look(
-                p_key, p_permits, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
-            v_answer.time_left_ms);
-    END IF;
+    v_answer.time_left_ms := coalesce(
+        ${syncguard_locks}_next_look(
+            p_key, p_permits, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
+        v_answer.time_left_ms);
     RETURN v_answer;
 END
 $function$;
@@ -762,67 +758,79 @@ AS $function$
 DECLARE
     -- One time for all fences, so that counter and lease have the same one.
     v_now      BIGINT := ${syncguard_locks}_now();
-    v_answered BIGINT;
+    v_answered BIGINT := 0;
+    v_number   BIGINT;
 BEGIN
-    RETURN QUERY
-    WITH "Look" AS MATERIALIZED (
-        SELECT r.*, c.fence, c.tid, l.expires_at_ms, l.acquired_at_ms, l.owner AS holder,
-               row_number() OVER (PARTITION BY r.key ORDER BY r.position) AS turn
-        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters)
-            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, queued, waiter, position)
-        LEFT JOIN LATERAL (
-            SELECT o.fence, o.ctid AS tid FROM ${syncguard_fence_counters} o
-            WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0
-        ) AS c ON true
-        LEFT JOIN LATERAL (SELECT o.* FROM ${syncguard_locks} o WHERE o.key = r.key OFFSET 0) AS l ON true
-        WHERE NOT r.queued
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
-        -- Two batches that insert the same counters in different orders could deadlock.
-        ORDER BY r.key COLLATE pg_catalog."C", r.position
-    ), "Locked" AS MATERIALIZED (
-        -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
-        -- free. A subquery for each key, because a join could read the whole table.
-        SELECT k.*
-        FROM "Look" k, LATERAL (
-            SELECT FROM ${syncguard_fence_counters} c
-            WHERE c.ctid = k.tid AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
-            FOR NO KEY UPDATE SKIP LOCKED
-        ) AS c
-        WHERE k.expires_at_ms IS NULL AND k.turn = 1
-    ), "Counter" AS (
-        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
-        FROM "Locked" k WHERE c.ctid = k.tid
-        RETURNING k.position, k.key, k.lock_id, k.ttl_ms, k.owner, c.fence, ${syncguard_locks}_now() AS now_ms
-    ), "NewCounter" AS (
-        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        SELECT ${syncguard_locks}_fence_key(k.key), ${syncguard_locks}_fence_after(0::BIGINT, v_now), k.key
-        FROM "Look" k
-        WHERE k.expires_at_ms IS NULL AND k.tid IS NULL AND k.turn = 1
-        ON CONFLICT (fence_key) DO NOTHING
-        RETURNING c.key_debug AS key, c.fence, ${syncguard_locks}_now() AS now_ms
-    ), "Granted" AS MATERIALIZED (
-        -- The clock is read with the rows locked.
-        TABLE "Counter"
-        UNION ALL
-        SELECT k.position, k.key, k.lock_id, k.ttl_ms, k.owner, c.fence, c.now_ms
-        FROM "NewCounter" c JOIN "Look" k ON k.key = c.key AND k.turn = 1
-    ), "Lease" AS (
-        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT g.key, g.lock_id, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.fence), g.key, g.owner
-        FROM "Granted" g
-    )
-    SELECT g.fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN, NULL::BOOLEAN,
-           g.position
-    FROM "Granted" g
-    UNION ALL
-    SELECT NULL, NULL, NULL, "Held".time_left, "Held".holder, "Held".acquired_at_ms, false, NULL, "Held".position
-    FROM (
-        SELECT k.*, k.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now() AS time_left
-        FROM "Look" k WHERE k.expires_at_ms IS NOT NULL AND k.waiter IS NULL
-    ) AS "Held"
-    WHERE "Held".time_left > 0;
-    GET DIAGNOSTICS v_answered = ROW_COUNT;
+    LOOP
+        RETURN QUERY
+        WITH "Locked" AS MATERIALIZED (
+            -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
+            -- free. A subquery for each key, because a join could read the whole table.
+            SELECT k.*
+            FROM (
+                SELECT r.key, r.position, c.fence, c.tid
+                FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
+                    SELECT o.fence, o.ctid AS tid FROM ${syncguard_fence_counters} o
+                    WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0
+                ) AS c
+                WHERE NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+                OFFSET 0
+            ) AS k, LATERAL (
+                SELECT FROM ${syncguard_fence_counters} c
+                WHERE c.ctid = k.tid AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) AS c
+        ), "Granted" AS (
+            -- The clock is read with the rows locked.
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
+            FROM "Locked" k WHERE c.ctid = k.tid
+            RETURNING k.key, k.position, c.fence, ${syncguard_locks}_now() AS now_ms
+        ), "Lease" AS (
+            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
+                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
+            FROM "Granted" g
+        )
+        SELECT g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position], NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
+               NULL::BOOLEAN, NULL::BOOLEAN, g.position
+        FROM "Granted" g;
+        GET DIAGNOSTICS v_number = ROW_COUNT;
+        v_answered := v_answered + v_number;
+        EXIT WHEN v_answered = pg_catalog.cardinality(p_keys);
+        -- Keys that were never locked get a counter, and another look. Two batches that insert the same counters in
+        -- different orders could deadlock.
+        INSERT INTO ${syncguard_fence_counters} (fence_key, key_debug)
+        SELECT ${syncguard_locks}_fence_key(r.key), r.key
+        FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position)
+        WHERE NOT p_queued[r.position] AND NOT EXISTS (
+            SELECT FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0)
+        ORDER BY r.key COLLATE pg_catalog."C"
+        ON CONFLICT (fence_key) DO NOTHING;
+        EXIT WHEN NOT FOUND;
+    END LOOP;
+    IF v_answered < pg_catalog.cardinality(p_keys) AND pg_catalog.array_position(p_waiters, NULL) IS NOT NULL THEN
+        -- Tries that are refused.
+        RETURN QUERY
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, "Held".time_left, "Held".owner, "Held".acquired_at_ms, false,
+               NULL::BOOLEAN, "Held".position
+        FROM (
+            SELECT r.position, l.owner, l.acquired_at_ms,
+                   l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now() AS time_left
+            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
+                SELECT o.* FROM ${syncguard_locks} o
+                WHERE o.key = r.key AND (v_answered = 0 OR o.lock_id <> p_lock_ids[r.position]) OFFSET 0
+            ) AS l
+            WHERE NOT p_queued[r.position] AND p_waiters[r.position] IS NULL
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+        ) AS "Held"
+        WHERE "Held".time_left > 0;
+        GET DIAGNOSTICS v_number = ROW_COUNT;
+        v_answered := v_answered + v_number;
+    END IF;
     IF v_answered < pg_catalog.cardinality(p_keys) THEN
         RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
             p_keys, NULL::INTEGER[], p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
@@ -1205,9 +1213,6 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_remove(
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed together
-    -- with it, because the log is written in order.
-    v_commits TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_key     TEXT;
     v_arrival BIGINT;
     v_permits INTEGER;
@@ -1271,7 +1276,7 @@ DECLARE
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
-    v_shared   BIGINT := 0;
+    v_shared   BIGINT;
     "Freed"    RECORD;
     "Grant"    RECORD;
 BEGIN
@@ -1280,43 +1285,42 @@ BEGIN
     v_keys := ARRAY(
         SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ANY (ARRAY(
-            SELECT ${syncguard_locks}_fence_key(l.key) FROM (
-                SELECT o.key, o.lock_id FROM ${syncguard_locks} o
-                UNION ALL SELECT o.key, o.lock_id FROM ${syncguard_locks}_shared o
-            ) AS l WHERE l.lock_id = ANY (p_lock_ids)
+            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
         ))
         ORDER BY c.fence_key
         FOR NO KEY UPDATE SKIP LOCKED
     );
 
-    -- The lock ids again, under the row locks: the keys may have other holders and waiters by now. IS TRUE makes it a
-    -- lookup in a hash table.
+    -- The lock ids again, under the row locks: the keys may have other holders and waiters by now.
     RETURN QUERY
     DELETE FROM ${syncguard_locks} l WHERE l.ctid = ANY (ARRAY(
         SELECT s.ctid FROM ${syncguard_locks} s
-        WHERE s.lock_id = ANY (p_lock_ids)
-            AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
+        WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
             AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
         FOR UPDATE SKIP LOCKED
     )) RETURNING l.lock_id, NULL::BIGINT[];
     GET DIAGNOSTICS v_released = ROW_COUNT;
-    IF v_released < pg_catalog.cardinality(v_keys) THEN
-        RETURN QUERY
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
-            SELECT s.ctid FROM ${syncguard_locks}_shared s
-            WHERE s.lock_id = ANY (p_lock_ids)
-                AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
-                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
-            FOR UPDATE SKIP LOCKED
-        )) RETURNING l.lock_id, NULL::BIGINT[];
-        GET DIAGNOSTICS v_shared = ROW_COUNT;
-    END IF;
-    IF v_released + v_shared = pg_catalog.cardinality(p_lock_ids) THEN
+    IF v_released = pg_catalog.cardinality(p_lock_ids) THEN
         RETURN;
     END IF;
-    IF NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)) THEN
+
+    -- The shared leases in the same way.
+    v_keys := ARRAY(SELECT DISTINCT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids));
+    IF v_keys OPERATOR(pg_catalog.=) '{}' THEN
+        RETURN;
+    END IF;
+    v_keys := ${syncguard_locks}_lock_keys(v_keys);
+    RETURN QUERY
+    DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
+        SELECT s.ctid FROM ${syncguard_locks}_shared s
+        WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
+            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
+        FOR UPDATE SKIP LOCKED
+    )) RETURNING l.lock_id, NULL::BIGINT[];
+    GET DIAGNOSTICS v_shared = ROW_COUNT;
+    IF v_released + v_shared = pg_catalog.cardinality(p_lock_ids) THEN
         RETURN;
     END IF;
 
@@ -1442,29 +1446,30 @@ $function$;
 -- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
 -- yet. With p_commits, the messages have a transaction of their own: a commit that notifies blocks all others that
 -- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client.
+-- A caller that has locked the serialising row of the lease passes its key as the outcome.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
     p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
-    v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
-    -- As in _remove.
-    v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
-    v_key      TEXT;
+    v_key      TEXT := outcome;
     v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
-    v_channel  TEXT;
-    v_secret   TEXT;
+    v_fence    BIGINT;
+    v_now      BIGINT;
+    v_commits  TEXT;
     v_channels TEXT[];
     v_messages TEXT[];
     "Grant"    RECORD;
 BEGIN
     -- Most releases. The rest is left to _remove, such as a lease that is extended at this moment.
-    SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = (
-        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
-    )
-    FOR NO KEY UPDATE;
-    IF FOUND THEN
+    IF v_key IS NULL THEN
+        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = (
+            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
+        )
+        FOR NO KEY UPDATE;
+    END IF;
+    IF v_key IS NOT NULL THEN
         DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
             SELECT s.ctid FROM ${syncguard_locks} s
             WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
@@ -1497,6 +1502,9 @@ BEGIN
         ) INTO outcome, v_key, v_first FROM ${syncguard_locks}_remove(p_lock_id) r;
     END IF;
     IF v_first IS NULL THEN
+        -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed
+        -- together with it, because the log is written in order.
+        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
         RETURN;
     END IF;
 
@@ -1510,55 +1518,48 @@ BEGIN
             END IF;
         END LOOP;
     ELSE
-        -- A lapsed reader must not prevent the hand-over.
-        PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now())
-        WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
-
-        -- One statement, because all requests for the key wait for it.
-        WITH "Entry" AS (
+        FOR v_attempt IN 1 .. 2 LOOP
             -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
             -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
             DELETE FROM ${syncguard_locks}_waiters w
             WHERE w.key = v_key AND w.arrival = v_first[1] AND w.expires_at_ms > ${syncguard_locks}_now()
                 AND w.hand_over AND NOT w.shared
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
-            RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms,
-                      ${syncguard_locks}_now() AS granted_at_ms
-        ), "Counter" AS (
-            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, e.granted_at_ms)
-            FROM "Entry" e
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
-            RETURNING c.fence
-        ), "Lease" AS (
-            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-            SELECT v_key, e.lock_id, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
-                   ${syncguard_locks}_fence_text(c.fence), v_key, e.owner
-            FROM "Entry" e, "Counter" c
-            RETURNING acquired_at_ms, expires_at_ms
-        )
-        SELECT e.channel, e.secret, ARRAY[e.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms]
-        INTO v_channel, v_secret, handed_over
-        FROM "Entry" e, "Counter" c, "Lease" l;
-        IF NOT FOUND THEN
+            RETURNING w.* INTO "Grant";
+            EXIT WHEN FOUND;
+            EXIT WHEN NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
+            -- A lapsed reader must not prevent the hand-over.
+            PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now());
+        END LOOP;
+        IF "Grant".lock_id IS NOT NULL THEN
+            v_fence := ${syncguard_locks}_next_fence(v_key);
+        END IF;
+        IF v_fence > 0 THEN
+            v_now := ${syncguard_locks}_grant(
+                v_key, false, "Grant".lock_id, "Grant".ttl_ms, "Grant".owner, v_fence);
+            handed_over := ARRAY["Grant".waiter, v_fence, v_now, v_now + "Grant".ttl_ms];
+            IF "Grant".channel IS DISTINCT FROM p_channel THEN
+                v_channels := ARRAY["Grant".channel];
+                v_messages := ARRAY[pg_catalog.concat_ws(
+                    ' ', handed_over[1], "Grant".secret, handed_over[2], handed_over[3], handed_over[4])];
+                handed_over := NULL;
+            END IF;
+        ELSE
             PERFORM ${syncguard_locks}_wake_next(v_key);
-        ELSIF v_channel IS DISTINCT FROM p_channel THEN
-            v_channels := ARRAY[v_channel];
-            v_messages := ARRAY[pg_catalog.concat_ws(
-                ' ', handed_over[1], v_secret, handed_over[2], handed_over[3], handed_over[4])];
-            handed_over := NULL;
         END IF;
     END IF;
 
-    IF handed_over IS NOT NULL OR v_channels IS NOT NULL THEN
-        -- A grant is durable before it is reported.
-        v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
-    END IF;
     IF v_channels IS NOT NULL THEN
+        -- A grant is durable before it is reported.
         IF p_commits THEN
             COMMIT;
             v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
         END IF;
-        PERFORM pg_catalog.pg_notify(m.channel, m.message) FROM unnest(v_channels, v_messages) AS m (channel, message);
+        FOR v_message IN 1 .. pg_catalog.cardinality(v_channels) LOOP
+            v_commits := pg_catalog.pg_notify(v_channels[v_message], v_messages[v_message]);
+        END LOOP;
+    ELSIF handed_over IS NULL THEN
+        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
     END IF;
 END
 $procedure$;
@@ -1575,23 +1576,26 @@ LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_now BIGINT;
 BEGIN
-    -- No other row: two transactions that lock two rows in different orders could deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = (
-        SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
-    )
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
     v_now := ${syncguard_locks}_now();
     INSERT INTO ${syncguard_locks}_waiters
         (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-    SELECT r.lock_id, p_key, v_now, r.shared, r.permits, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, r.hand_over,
-           p_channel, r.waiter, r.owner, r.secret
-    FROM ${syncguard_locks} l, unnest(p_lock_ids, p_shared, p_permits, p_owners, p_waiters, p_secrets, p_hand_overs)
-        WITH ORDINALITY AS r (lock_id, shared, permits, owner, waiter, secret, hand_over, position)
-    WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    SELECT r.lock_id, p_key, v_now, p_shared[r.position], p_permits[r.position], v_now + p_waiter_ttl_ms,
+           p_waiter_ttl_ms, p_hand_overs[r.position], p_channel, p_waiters[r.position], p_owners[r.position],
+           p_secrets[r.position]
+    FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
+    WHERE EXISTS (
+        SELECT FROM ${syncguard_locks} l
+        WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    )
     ORDER BY r.position
     ON CONFLICT (lock_id) DO NOTHING;
     queued := FOUND;
+    IF queued THEN
+        outcome := p_key;
+    END IF;
     CALL ${syncguard_locks}_hand_over(p_lock_id, p_channel, p_commits, outcome, handed_over);
 END
 $procedure$;
