@@ -31,6 +31,8 @@ final class Bench {
                 .setServerConfig("fsync", "on")
                 .setServerConfig("full_page_writes", "on")
                 .setServerConfig("synchronous_commit", "on")
+                // Three processes have the pools of all candidates open.
+                .setServerConfig("max_connections", "400")
                 // For the measurements that count statements. It is not active in the databases of the others.
                 .setServerConfig("shared_preload_libraries", "pg_stat_statements")
                 .setServerConfig("pg_stat_statements.track", "none")
