@@ -3,7 +3,7 @@ package io.syncguard.autoconfigure;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A trigger on the table of the locks that records, from inside, who changes it and under which settings. */
+/** A trigger on the table of the locks that records who changes it, and under which settings the change commits. */
 final class LockAudit {
 
     private final JdbcTemplate jdbc;
@@ -27,8 +27,8 @@ final class LockAudit {
                     RETURN NULL;
                 END
                 $$;
-                CREATE TRIGGER lock_audit AFTER INSERT OR UPDATE OR DELETE ON syncguard_locks
-                FOR EACH ROW EXECUTE FUNCTION lock_audit();
+                CREATE CONSTRAINT TRIGGER lock_audit AFTER INSERT OR UPDATE OR DELETE ON syncguard_locks
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lock_audit();
                 """);
     }
 
