@@ -1576,8 +1576,10 @@ LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_now BIGINT;
 BEGIN
+    -- No other row: two transactions that lock two rows in different orders could deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+        AND EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id AND l.key = p_key)
     FOR NO KEY UPDATE;
     v_now := ${syncguard_locks}_now();
     INSERT INTO ${syncguard_locks}_waiters
