@@ -9,10 +9,10 @@
 -- The holder is for people: owner, start of the lease, and whether others hold the key with it (1 or 0). Of several
 -- readers it is the one whose lease expires last. It is left out if only waiters are in the way.
 --
--- The arguments: for how long the counter is kept, lock id, mode (with the number of permits behind it, if there is one),
--- ttl and tolerance, label, user key; and what a queue entry says of the waiter, as in parse_waiter of queue.lua. The
--- last one is empty if the caller does not wait: its queue entry is deleted if it has one. Otherwise the entry is renewed
--- or made, and if it has a secret, a release may hand the key over to it.
+-- The arguments: for how long the counter is kept, lock id, mode (with the number of permits behind it, if there is
+-- one), ttl and tolerance, label, user key; and what a queue entry says of the waiter, as in parse_waiter of queue.lua.
+-- The last one is empty if the caller does not wait: its queue entry is deleted if it has one. Otherwise the entry is
+-- renewed or made, and if it has a secret, a release may hand the key over to it.
 
 -- include clock
 
@@ -50,8 +50,8 @@ local waiter = ARGV[7]
 local waits = waiter ~= ''
 local written = exclusive_lease(k)
 
--- The expiry of the last reader that has to end: a writer waits for all, and a request with permits until fewer are left.
--- 0 if none has to. Lapsed ones count.
+-- The expiry of the last reader that has to end: a writer waits for all, and a request with permits until fewer are
+-- left. 0 if none has to. Lapsed ones count.
 local read_until = unlimited and 0 or last_score(k.readers, permits)
 -- The caller's own is not in the way.
 if permits and read_until > now - TOLERANCE then
@@ -192,8 +192,8 @@ if blocked_until <= now then
     write_grant(k, lease, fence, ttl)
     answer = granted(lease)
     local behind = shared and entry and other and entry_of(k, other, front[1])
-    -- A grant wakes those behind it as far as there is room: if they waited for its queue entry alone, nobody else does.
-    -- A writer has to wait, and readers without permits that stand next to each other were woken together.
+    -- A grant wakes those behind it as far as there is room: if they waited for its queue entry alone, nobody else
+    -- does. A writer has to wait, and readers without permits that stand next to each other were woken together.
     if not behind or is_live_entry(behind) and (not behind.shared or unlimited and behind.unlimited) then
         return answer
     end
@@ -215,7 +215,8 @@ local function queue_up()
     -- It outlives the lease that a release may make of the entry.
     local last_use = text(now + 2 * waiter_ttl + TOLERANCE)
     if arrival then
-        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can renew.
+        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can
+        -- renew.
         redis.call('PEXPIREAT', k.id, last_use)
     else
         -- Behind the last and not by the clock: two callers of one millisecond would have no order.

@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param fence the number of the grant
  * @param confirmation until when its holder may act
  * @param waited how long the acquisition took
- * @param settledAt when the last request whose answer was lost can no longer be executed
+ * @param settledAt when the last request whose answer was lost can no longer be executed; 0 if there is none
  */
 record GrantedLease(
         LockRequest request, String lockId, Fence fence, Confirmation confirmation, Duration waited, long settledAt) {

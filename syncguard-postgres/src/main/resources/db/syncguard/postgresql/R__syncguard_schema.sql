@@ -624,8 +624,8 @@ BEGIN
         PERFORM ${syncguard_locks}_lock_key(p_key);
     END IF;
     IF p_shared AND p_permits IS NOT NULL AND NOT p_queued THEN
-        -- Lapsed leases count here. There is no live exclusive lease beside shared ones. The first look is an index scan,
-        -- which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
+        -- Lapsed leases count here. There is no live exclusive lease beside shared ones. The first look is an index
+        -- scan, which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
         v_is_full := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
             AND EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
     END IF;
@@ -742,8 +742,8 @@ END
 $function$;
 
 -- Many attempts at once: exclusive requests, in the order of their arrival. The first request for a key without leases
--- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has a
--- live exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
+-- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has
+-- a live exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
 --
 -- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
 -- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
@@ -1272,7 +1272,7 @@ SET lock_timeout = '20ms'
 AS $function$
 DECLARE
     v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
-    -- As in _remove.
+    -- As in _hand_over.
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;

@@ -43,7 +43,7 @@ final class RedisArguments {
 
     /** Adds one argument that consists of three parts. */
     RedisArguments add(byte[] first, byte[] second, byte[] third) {
-        write((byte) '$', first.length + second.length + third.length);
+        writeLength(first.length + second.length + third.length);
         write(first);
         write(second);
         write(third);
@@ -87,9 +87,9 @@ final class RedisArguments {
         buffer.writeBytes(bytes, 0, length);
     }
 
-    private void write(byte type, int size) {
-        ensure(1 + 10 + 2);
-        bytes[length++] = type;
+    private void writeLength(int size) {
+        ensure(1 + 10);
+        bytes[length++] = '$';
         int digits = 1;
         for (int rest = size / 10; rest > 0; rest /= 10) {
             digits++;
