@@ -11,8 +11,6 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -31,10 +29,9 @@ public final class WakeUpMessages {
 
     private static final Log log = LogFactory.getLog(WakeUpMessages.class);
 
-    private static final Pattern MESSAGE =
-            Pattern.compile("(\\d{1,18})(?: ([A-Za-z0-9_-]{22}) (\\d{1,15}) (\\d{1,18}) (\\d{1,18}))?");
-
     private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
+
+    private static final int HAND_OVER_WORDS = 5;
 
     private static final int KEY_BYTES = 32;
 
@@ -72,19 +69,30 @@ public final class WakeUpMessages {
 
     /** Calls the listener. A message that no release can have sent is ignored, with a warning. */
     public void receive(String message) {
-        Matcher words = MESSAGE.matcher(message);
-        if (!words.matches()) {
+        String[] words = message.split(" ", HAND_OVER_WORDS);
+        boolean isHandOver = words.length == HAND_OVER_WORDS;
+        if (!isNumber(words[0], 18) || words.length > 1 && !isHandOver) {
             warn();
             return;
         }
-        long waiter = Long.parseLong(words.group(1));
-        if (words.group(2) == null) {
+        long waiter = Long.parseLong(words[0]);
+        if (!isHandOver) {
             wakeUps.wake(waiter);
-        } else if (isSecretOf(waiter, words.group(2))) {
+        } else if (isSecretOf(waiter, words[1])
+                && isNumber(words[2], 15)
+                && isNumber(words[3], 18)
+                && isNumber(words[4], 18)) {
             wakeUps.handOver(waiter, grant(words));
         } else {
             warn();
         }
+    }
+
+    /** A regular expression took a quarter of the time of the thread that all hand-overs pass. */
+    private static boolean isNumber(String word, int maxDigits) {
+        return !word.isEmpty()
+                && word.length() <= maxDigits
+                && word.chars().allMatch(digit -> digit >= '0' && digit <= '9');
     }
 
     /** Compares in constant time, so that a sender cannot find the secret character by character. */
@@ -93,11 +101,11 @@ public final class WakeUpMessages {
                 secretOf(waiter).getBytes(StandardCharsets.US_ASCII), secret.getBytes(StandardCharsets.US_ASCII));
     }
 
-    private static AcquireResult.Granted grant(Matcher words) {
+    private static AcquireResult.Granted grant(String[] words) {
         return new AcquireResult.Granted(
-                new Fence(Long.parseLong(words.group(3))),
-                Instant.ofEpochMilli(Long.parseLong(words.group(4))),
-                Instant.ofEpochMilli(Long.parseLong(words.group(5))));
+                new Fence(Long.parseLong(words[2])),
+                Instant.ofEpochMilli(Long.parseLong(words[3])),
+                Instant.ofEpochMilli(Long.parseLong(words[4])));
     }
 
     /** Does not log the text, which another client chose. At most once a minute: that client may send many. */

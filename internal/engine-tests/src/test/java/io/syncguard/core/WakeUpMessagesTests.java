@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process accepts a hand-over only with the secret of the addressed waiter. */
 class WakeUpMessagesTests {
@@ -53,6 +55,33 @@ class WakeUpMessagesTests {
         messages.receive("17 " + new WakeUpMessages(received, time).secretOf(17) + " 42 1000 6000");
 
         assertThat(received.events).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                "17 ",
+                " 17",
+                "-17",
+                "+17",
+                "\u0661\u0667",
+                "1234567890123456789",
+                "17 SECRET",
+                "17 SECRET 42 1000",
+                "17 SECRET 42 1000 6000 ",
+                "17 SECRET 42 1000 6000 7000",
+                "17  SECRET 42 1000 6000",
+                "17 SECRET -42 1000 6000",
+                "17 SECRET 1234567890123456 1000 6000",
+                "17 SECRET 42 1000 1234567890123456789"
+            })
+    void a_message_of_another_form_is_refused(String form) {
+        messages.receive(form.replace("SECRET", messages.secretOf(17)));
+
+        assertThat(received.events).isEmpty();
+        assertThat(log.messages()).hasSize(1);
     }
 
     @Test
