@@ -41,6 +41,9 @@ public final class RedisLockBackend implements LockBackend {
 
     private static final RedisScript RIGHTS = RedisScript.named("rights");
 
+    /** Other clients of the server wait for a script with so many keys for about a millisecond. */
+    private static final int KEYS_TOGETHER = 64;
+
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
@@ -169,7 +172,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public int keysTogether() {
-        return RedisCallerRequests.BATCH_SIZE;
+        return KEYS_TOGETHER;
     }
 
     @Override

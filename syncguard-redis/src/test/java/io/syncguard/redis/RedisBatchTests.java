@@ -272,7 +272,7 @@ class RedisBatchTests {
     void a_caller_whose_time_is_over_in_the_queue_has_not_sent_its_request() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
             LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS);
-            sendTwoBatchesWhoseAnswersAreLost(backend, proxy);
+            sendBatchesWhoseAnswersAreLost(backend, proxy);
 
             assertThatExceptionOfType(RequestNotSentException.class)
                     .isThrownBy(() ->
@@ -286,7 +286,7 @@ class RedisBatchTests {
     void a_caller_interrupted_in_the_queue_has_not_sent_its_request_and_one_interrupted_later_is_in_doubt() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
             LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
-            List<Caller> sent = sendTwoBatchesWhoseAnswersAreLost(backend, proxy);
+            List<Caller> sent = sendBatchesWhoseAnswersAreLost(backend, proxy);
             Caller queued = new Caller(backend, request("c", 'C'));
             queued.awaitWaiting();
 
@@ -310,7 +310,7 @@ class RedisBatchTests {
     void a_close_ends_the_wait_of_callers_in_batches_and_in_the_queue() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
             LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
-            List<Caller> all = new ArrayList<>(sendTwoBatchesWhoseAnswersAreLost(backend, proxy));
+            List<Caller> all = new ArrayList<>(sendBatchesWhoseAnswersAreLost(backend, proxy));
             all.add(new Caller(backend, request("c", 'C')));
             all.add(new Caller(backend, request("d", 'D')));
             all.forEach(Caller::awaitWaiting);
@@ -324,17 +324,19 @@ class RedisBatchTests {
         }
     }
 
-    /** Afterwards there is no room for a third batch until the callers leave. */
-    private List<Caller> sendTwoBatchesWhoseAnswersAreLost(LockBackend backend, RedisProxy proxy) {
+    /** Afterwards there is no room for another batch until the callers leave. */
+    private List<Caller> sendBatchesWhoseAnswersAreLost(LockBackend backend, RedisProxy proxy) {
         backend.acquire(request("known", 'z'));
         proxy.fallSilent();
         LockBackend elsewhere = open(RedisBatching.OFF);
-        Caller a = new Caller(backend, request("a", 'A'));
-        // Together they could be in one batch.
-        eventually().until(() -> elsewhere.isLocked("a"));
-        Caller b = new Caller(backend, request("b", 'B'));
-        eventually().until(() -> elsewhere.isLocked("b"));
-        return List.of(a, b);
+        List<Caller> sent = new ArrayList<>();
+        for (char each : new char[] {'a', 'b', 'e'}) {
+            String key = String.valueOf(each);
+            sent.add(new Caller(backend, request(key, each)));
+            // Together they could be in one batch.
+            eventually().until(() -> elsewhere.isLocked(key));
+        }
+        return sent;
     }
 
     /** A thread that acquires a lock. */
