@@ -4,6 +4,7 @@ import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.WakeUpSubscriber;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, true, NULL::TEXT, NULL::BIGINT[])
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?, NULL::BIGINT, NULL::TEXT, NULL::BIGINT[])
             """;
 
     private static final String QUEUE_AND_RELEASE = """
@@ -80,15 +81,21 @@ final class ReleaseStatement {
         this.waiterTtl = settings.waiterTtl();
     }
 
-    /** @param wakeUps where this process is woken; {@code null} where its waiters poll */
-    ReleaseResult run(PostgresConnections connections, String lockId, @Nullable WakeUpSubscriber wakeUps) {
+    /**
+     * @param awaited whether somebody probably waits for the key; a wrong guess costs time only
+     * @param wakeUps where this process is woken; {@code null} where its waiters poll
+     */
+    ReleaseResult run(
+            PostgresConnections connections, KeyedLockId id, boolean awaited, @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "releasing a lock",
                 release,
                 releaseInTransaction,
                 (connection, statement) -> {
-                    statement.setString(1, lockId);
-                    statement.setString(2, RequestArrays.channelOf(wakeUps));
+                    statement.setString(1, id.key());
+                    statement.setString(2, id.lockId());
+                    statement.setString(3, RequestArrays.channelOf(wakeUps));
+                    statement.setBoolean(4, awaited);
                 },
                 ReleaseStatement::handedOver);
     }
