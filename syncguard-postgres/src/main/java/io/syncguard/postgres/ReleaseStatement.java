@@ -11,6 +11,7 @@ import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?, NULL::BIGINT, NULL::TEXT, NULL::BIGINT[])
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?, NULL::TEXT, NULL::BIGINT[])
             """;
 
     private static final String QUEUE_AND_RELEASE = """
@@ -95,7 +96,7 @@ final class ReleaseStatement {
                     statement.setString(1, id.key());
                     statement.setString(2, id.lockId());
                     statement.setString(3, RequestArrays.channelOf(wakeUps));
-                    statement.setBoolean(4, awaited);
+                    statement.setObject(4, awaited ? 0L : null, Types.BIGINT);
                 },
                 ReleaseStatement::handedOver);
     }

@@ -1374,39 +1374,38 @@ $function$;
 -- 'busy', 'expired' or 'not_found'. The key is handed over to the first waiter if that one accepts a hand-over and no
 -- lease is left, or out to several with permits; otherwise the waiters that can be granted now are woken.
 --
--- p_key is the key of the lock id, null if the caller does not know it. p_awaited: somebody probably waits; a wrong
--- guess costs time only. If it is null, nobody is handed the key. p_fence: the caller has locked the serialising row
--- and drawn this fence.
+-- p_key is the key of the lock id, null if the caller does not know it. p_fence: null if probably nobody waits, 0 if
+-- somebody does; a wrong guess costs time only. Or the fence that the caller has drawn, with the serialising row locked.
 --
 -- A hand-over to a waiter of p_channel is in the answer, four numbers for each: that of the waiter, the fence, and the
 -- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
 -- yet. With p_commits, the messages have a transaction of their own: a commit that notifies blocks all others that
--- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client.
+-- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client. If p_commits is
+-- null, nobody is handed the key.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
-    p_key TEXT, p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, p_awaited BOOLEAN, p_fence BIGINT,
+    p_key TEXT, p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, p_fence BIGINT,
     INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_key      TEXT := coalesce(p_key, ${syncguard_locks}_key_of(p_lock_id));
-    v_fence    BIGINT := p_fence;
     v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
     v_now      BIGINT;
     v_commits  TEXT;
     v_channels TEXT[];
     v_messages TEXT[];
-    v_again    BOOLEAN := false;
+    v_again    BOOLEAN;
     "Grant"    RECORD;
 BEGIN
     -- The serialising row first, with the next fence if somebody waits: a request that has looked and is about to be
     -- granted or to queue would not see this release. A key without a counter has no leases and no queue.
-    IF p_awaited AND v_fence IS NULL THEN
+    IF p_fence = 0 THEN
         UPDATE ${syncguard_fence_counters} c
         SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
         WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
-        RETURNING c.fence INTO v_fence;
+        RETURNING c.fence INTO p_fence;
     END IF;
-    IF v_fence IS NULL THEN
+    IF p_fence IS NULL THEN
         PERFORM 1 FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
         FOR NO KEY UPDATE;
@@ -1417,7 +1416,7 @@ BEGIN
     END IF;
 
     LOOP
-        IF v_fence > 0 THEN
+        IF p_fence > 0 THEN
             -- The first waiter, if it accepts a hand-over and nothing else blocks it: the lease that is released has to
             -- be live and not locked by others; beside it, there are no shared ones. If the lease is gone already, any
             -- shared one blocks, even a lapsed one: an extension under way may revive it. The clock is read after the
@@ -1438,14 +1437,14 @@ BEGIN
                 IF outcome IS NULL THEN
                     UPDATE ${syncguard_locks} l
                     SET lock_id = "Grant".lock_id, expires_at_ms = v_now + "Grant".ttl_ms, acquired_at_ms = v_now,
-                        fence = ${syncguard_locks}_fence_text(v_fence), owner = "Grant".owner
+                        fence = ${syncguard_locks}_fence_text(p_fence), owner = "Grant".owner
                     WHERE l.key = v_key;
                     outcome := 'released';
                 ELSE
                     v_now := ${syncguard_locks}_grant(
-                        v_key, false, "Grant".lock_id, "Grant".ttl_ms, "Grant".owner, v_fence);
+                        v_key, false, "Grant".lock_id, "Grant".ttl_ms, "Grant".owner, p_fence);
                 END IF;
-                handed_over := ARRAY["Grant".waiter, v_fence, v_now, v_now + "Grant".ttl_ms];
+                handed_over := ARRAY["Grant".waiter, p_fence, v_now, v_now + "Grant".ttl_ms];
                 IF "Grant".channel IS DISTINCT FROM p_channel THEN
                     v_channels := ARRAY["Grant".channel];
                     v_messages := ARRAY[pg_catalog.concat_ws(
@@ -1455,13 +1454,13 @@ BEGIN
                 EXIT;
             END IF;
             -- Only a grant draws a fence. Nobody has seen this one.
-            UPDATE ${syncguard_fence_counters} c SET fence = v_fence - 1
+            UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
-            v_fence := NULL;
-        END IF;
-        IF outcome IS NOT NULL THEN
-            PERFORM ${syncguard_locks}_wake_next(v_key);
-            EXIT;
+            p_fence := NULL;
+            IF outcome IS NOT NULL THEN
+                PERFORM ${syncguard_locks}_wake_next(v_key);
+                EXIT;
+            END IF;
         END IF;
 
         -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become
@@ -1485,20 +1484,20 @@ BEGIN
                 SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
                 WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
             ) INTO outcome, v_first;
-        END IF;
-        IF NOT FOUND THEN
-            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
-            RETURNING w.* INTO "Grant";
-            IF FOUND THEN
-                PERFORM ${syncguard_locks}_wake_behind(v_key, "Grant".arrival, "Grant".permits);
-                outcome := 'left';
-            ELSE
-                outcome := ${syncguard_locks}_outcome_of(p_lock_id);
-                IF outcome = 'busy' AND NOT v_again THEN
-                    -- An extension that has just ended made a row that the statement did not see yet.
-                    outcome := NULL;
-                    v_again := true;
-                    CONTINUE;
+            IF NOT FOUND THEN
+                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
+                RETURNING w.* INTO "Grant";
+                IF FOUND THEN
+                    PERFORM ${syncguard_locks}_wake_behind(v_key, "Grant".arrival, "Grant".permits);
+                    outcome := 'left';
+                ELSE
+                    outcome := ${syncguard_locks}_outcome_of(p_lock_id);
+                    IF outcome = 'busy' AND v_again IS NULL THEN
+                        -- An extension that has just ended made a row that the statement did not see yet.
+                        outcome := NULL;
+                        v_again := true;
+                        CONTINUE;
+                    END IF;
                 END IF;
             END IF;
         END IF;
@@ -1508,7 +1507,7 @@ BEGIN
             v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
             RETURN;
         END IF;
-        IF v_first[2] IS NOT NULL AND p_awaited IS NOT NULL THEN
+        IF v_first[2] IS NOT NULL AND p_commits IS NOT NULL THEN
             FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
                 IF "Grant".channel = p_channel THEN
                     handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
@@ -1519,12 +1518,17 @@ BEGIN
             END LOOP;
             EXIT;
         END IF;
-        IF p_awaited IS NOT NULL THEN
+        IF p_commits IS NOT NULL THEN
             -- A lapsed reader must not prevent the hand-over.
             PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now())
             WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
-            v_fence := ${syncguard_locks}_next_fence(v_key);
+            p_fence := ${syncguard_locks}_next_fence(v_key);
         END IF;
+        IF p_fence > 0 THEN
+            CONTINUE;
+        END IF;
+        PERFORM ${syncguard_locks}_wake_next(v_key);
+        EXIT;
     END LOOP;
 
     IF v_channels IS NOT NULL THEN
@@ -1568,7 +1572,7 @@ BEGIN
     ORDER BY r.position
     ON CONFLICT (lock_id) DO NOTHING;
     queued := FOUND;
-    CALL ${syncguard_locks}_hand_over(p_key, p_lock_id, p_channel, p_commits, true, v_fence, outcome, handed_over);
+    CALL ${syncguard_locks}_hand_over(p_key, p_lock_id, p_channel, p_commits, v_fence, outcome, handed_over);
 END
 $procedure$;
 
@@ -1580,7 +1584,7 @@ DECLARE
     v_no_grants BIGINT[];
 BEGIN
     CALL ${syncguard_locks}_hand_over(
-        NULL::TEXT, p_lock_id, NULL::TEXT, false, NULL::BOOLEAN, NULL::BIGINT, v_outcome, v_no_grants);
+        NULL::TEXT, p_lock_id, NULL::TEXT, NULL::BOOLEAN, NULL::BIGINT, v_outcome, v_no_grants);
     RETURN v_outcome;
 END
 $function$;
@@ -1592,7 +1596,7 @@ CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
 LANGUAGE plpgsql AS $procedure$
 BEGIN
     CALL ${syncguard_locks}_hand_over(
-        NULL::TEXT, p_lock_id, p_channel, p_commits, false, NULL::BIGINT, outcome, handed_over);
+        NULL::TEXT, p_lock_id, p_channel, p_commits, NULL::BIGINT, outcome, handed_over);
 END
 $procedure$;
 
