@@ -16,17 +16,23 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
     private final AcquireStatement statement;
     private final ReleaseStatement release;
     private final PostgresConnections connections;
+    private final ContendedKeys contended;
     private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
 
-    /** @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none */
+    /**
+     * @param contended the keys that probably have a holder
+     * @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none
+     */
     AcquireSender(
             AcquireStatement statement,
             ReleaseStatement release,
             PostgresConnections connections,
+            ContendedKeys contended,
             Supplier<@Nullable WakeUpSubscriber> wakeUps) {
         this.statement = statement;
         this.release = release;
         this.connections = connections;
+        this.contended = contended;
         this.wakeUps = wakeUps;
     }
 
@@ -45,7 +51,7 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
 
     @Override
     public AcquireResult sendAlone(AcquireRequest request, long deadline) {
-        return statement.run(connections.until(deadline), request, wakeUps.get());
+        return statement.run(connections.until(deadline), request, contended.isContended(request.key()), wakeUps.get());
     }
 
     @Override

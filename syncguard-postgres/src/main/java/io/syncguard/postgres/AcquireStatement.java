@@ -26,7 +26,7 @@ final class AcquireStatement {
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT, ?)
             """;
 
     private static final String BATCH =
@@ -46,13 +46,20 @@ final class AcquireStatement {
         this.waiterTtl = settings.waiterTtl();
     }
 
-    /** @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll */
-    AcquireResult run(PostgresConnections connections, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
+    /**
+     * @param contended whether the key probably has a holder or waiters; a wrong guess costs time only
+     * @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll
+     */
+    AcquireResult run(
+            PostgresConnections connections,
+            AcquireRequest request,
+            boolean contended,
+            @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "acquiring lock '" + request.key() + "'",
                 request.ttl(),
                 acquire,
-                (connection, statement) -> bind(statement, request, wakeUps),
+                (connection, statement) -> bind(statement, request, contended, wakeUps),
                 rows -> {
                     rows.next();
                     return read(rows, request);
@@ -95,7 +102,8 @@ final class AcquireStatement {
     }
 
     /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */
-    private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
+    private void bind(
+            PreparedStatement statement, AcquireRequest request, boolean contended, @Nullable WakeUpSubscriber wakeUps)
             throws SQLException {
         statement.setString(1, request.key());
         statement.setBoolean(2, request.mode() == LockMode.SHARED);
@@ -109,6 +117,7 @@ final class AcquireStatement {
         statement.setBoolean(10, RequestArrays.handsOver(request, wakeUps));
         statement.setString(11, RequestArrays.channelOf(wakeUps));
         statement.setString(12, RequestArrays.secretOf(request, wakeUps));
+        statement.setBoolean(13, contended);
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)

@@ -8,6 +8,7 @@ import io.syncguard.postgres.batching.BatchSender;
 import io.syncguard.postgres.batching.Batcher;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.util.ArrayList;
@@ -39,19 +40,24 @@ final class CallerRequests implements AutoCloseable {
     private final ReleaseSender releaseWithMessages;
 
     private final @Nullable Batcher<AcquireRequest, AcquireResult> acquireBatches;
-    private final @Nullable Batcher<String, ReleaseResult> releaseBatches;
+    private final @Nullable Batcher<KeyedLockId, ReleaseResult> releaseBatches;
 
-    /** @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none */
+    /**
+     * @param contended the keys for which somebody probably waits
+     * @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none
+     */
     CallerRequests(
             PostgresSettings settings,
             PostgresConnections connections,
             ReleaseStatement release,
+            ContendedKeys contended,
             Supplier<@Nullable WakeUpSubscriber> wakeUps,
             Time time) {
-        this.acquire = new AcquireSender(new AcquireStatement(settings), release, connections, wakeUps);
+        this.acquire = new AcquireSender(new AcquireStatement(settings), release, connections, contended, wakeUps);
         this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
-        this.release = new ReleaseSender(release, connections.uninterruptible(), acquireBatches, wakeUps);
-        this.releaseWithMessages = new ReleaseSender(release, connections.uninterruptible(), null, () -> null);
+        this.release = new ReleaseSender(release, connections.uninterruptible(), acquireBatches, contended, wakeUps);
+        this.releaseWithMessages =
+                new ReleaseSender(release, connections.uninterruptible(), null, contended, () -> null);
         this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
     }
 
@@ -72,20 +78,20 @@ final class CallerRequests implements AutoCloseable {
     }
 
     /** Sends one statement, and another one for each lease that it skips. */
-    List<ReleaseResult> releaseTogether(List<String> lockIds) {
-        List<@Nullable ReleaseResult> together = sendTogether(releaseWithMessages, lockIds);
+    List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
+        List<@Nullable ReleaseResult> together = sendTogether(releaseWithMessages, ids);
         List<ReleaseResult> results = new ArrayList<>();
-        for (int i = 0; i < lockIds.size(); i++) {
+        for (int i = 0; i < ids.size(); i++) {
             ReleaseResult result = together.get(i);
-            results.add(result == null ? releaseSkipped(lockIds.get(i)) : result);
+            results.add(result == null ? releaseSkipped(ids.get(i)) : result);
         }
         return results;
     }
 
     /** A failure leaves the whole call in doubt, because other leases of it may have been released before. */
-    private ReleaseResult releaseSkipped(String lockId) {
+    private ReleaseResult releaseSkipped(KeyedLockId id) {
         try {
-            return releaseWithMessages.sendAlone(lockId, Time.NEVER);
+            return releaseWithMessages.sendAlone(id, Time.NEVER);
         } catch (LockBackendException ex) {
             throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, String.valueOf(ex.getMessage()), ex);
         }
@@ -104,8 +110,8 @@ final class CallerRequests implements AutoCloseable {
         }
     }
 
-    ReleaseResult release(String lockId) {
-        return releaseBatches == null ? release.sendAlone(lockId, Time.NEVER) : releaseBatches.send(lockId);
+    ReleaseResult release(KeyedLockId id) {
+        return releaseBatches == null ? release.sendAlone(id, Time.NEVER) : releaseBatches.send(id);
     }
 
     /** Waits for batches that may grant locks to callers who have left. */

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockMode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
@@ -49,6 +50,7 @@ public final class PostgresLockBackend implements LockBackend {
     /** Set before the first acquire request; {@code null} if waiters poll. */
     private volatile @Nullable WakeUpSubscriber wakeUps;
 
+    private final ContendedKeys contended = new ContendedKeys();
     private final CallerRequests callers;
     private final RenewStatement renew;
     private final ExtendStatement extend;
@@ -102,7 +104,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.list = new ListStatement(settings.tables());
         this.blockers = new BlockersStatement(settings.tables());
         this.pins = new PostgresPins(connections, settings, time);
-        this.callers = new CallerRequests(settings, connections, release, this::availableWakeUps, time);
+        this.callers = new CallerRequests(settings, connections, release, contended, this::availableWakeUps, time);
     }
 
     @Override
@@ -111,16 +113,16 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public String lockIdFor(String key, String random) {
-        return PostgresLockIds.of(key, random);
-    }
-
-    @Override
     public AcquireResult acquire(AcquireRequest request) {
         AcquireResult result = callers.acquire(request);
         WakeUpSubscriber current = wakeUps;
         if (result instanceof AcquireResult.Queued && current != null) {
             current.start();
+            if (request.handOver() && request.mode() == LockMode.EXCLUSIVE) {
+                contended.queued(request.key());
+            }
+        } else if (result instanceof AcquireResult.Granted && !request.queued()) {
+            contended.free(request.key());
         }
         return result;
     }
@@ -178,12 +180,12 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult release(KeyedLockId id) {
-        return callers.release(id.lockId());
+        return callers.release(id);
     }
 
     @Override
     public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
-        return callers.releaseTogether(lockIds(ids));
+        return callers.releaseTogether(ids);
     }
 
     @Override

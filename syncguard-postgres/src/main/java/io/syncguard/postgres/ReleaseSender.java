@@ -4,6 +4,7 @@ import io.syncguard.postgres.batching.Batcher;
 import io.syncguard.postgres.batching.TakenRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.util.List;
@@ -11,53 +12,58 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Sends releases. A release that is sent alone takes waiting acquire requests for its key along. */
-final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> {
+final class ReleaseSender implements PostgresBatchSender<KeyedLockId, ReleaseResult> {
 
     private static final String ANY_GROUP = "";
 
     private final ReleaseStatement statement;
     private final PostgresConnections connections;
     private final @Nullable Batcher<AcquireRequest, AcquireResult> acquires;
+    private final ContendedKeys contended;
     private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
 
     /**
      * @param acquires the batcher where acquire requests wait; {@code null} if releases take none along
+     * @param contended the keys for which somebody probably waits
      * @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none
      */
     ReleaseSender(
             ReleaseStatement statement,
             PostgresConnections connections,
             @Nullable Batcher<AcquireRequest, AcquireResult> acquires,
+            ContendedKeys contended,
             Supplier<@Nullable WakeUpSubscriber> wakeUps) {
         this.statement = statement;
         this.connections = connections;
         this.acquires = acquires;
+        this.contended = contended;
         this.wakeUps = wakeUps;
     }
 
     @Override
-    public String keyOf(String lockId) {
-        return PostgresLockIds.keyHash(lockId);
+    public Object keyOf(KeyedLockId id) {
+        return id.key() == null ? id : id.key();
     }
 
     @Override
-    public Object groupOf(String lockId) {
+    public Object groupOf(KeyedLockId id) {
         return ANY_GROUP;
     }
 
     @Override
-    public ReleaseResult sendAlone(String lockId, long deadline) {
+    public ReleaseResult sendAlone(KeyedLockId id, long deadline) {
         PostgresConnections limited = connections.until(deadline);
-        if (acquires == null || isOnVirtualThread()) {
-            return statement.run(limited, lockId, wakeUps.get());
+        String key = id.key();
+        boolean awaited = key != null && contended.released(key);
+        if (acquires == null || key == null || isOnVirtualThread()) {
+            return statement.run(limited, id, awaited, wakeUps.get());
         }
-        String key = keyOf(lockId);
         TakenRequests<AcquireRequest, AcquireResult> queueing = acquires.takeAlong(
-                request -> isQueueing(request) && keyOf(request.lockId()).equals(key));
+                request -> isQueueing(request) && request.key().equals(key));
         return queueing.isEmpty()
-                ? statement.run(limited, lockId, wakeUps.get())
+                ? statement.run(limited, id, awaited, wakeUps.get())
                 : queueing.send(
-                                requests -> statement.runAndQueue(limited, lockId, requests, wakeUps.get()),
+                                requests -> statement.runAndQueue(limited, id.lockId(), requests, wakeUps.get()),
                                 ReleaseStatement.Released::queued)
                         .result();
     }
@@ -75,12 +81,13 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
     }
 
     @Override
-    public List<@Nullable ReleaseResult> sendTogether(List<String> lockIds) {
-        return statement.batch(connections, lockIds, wakeUps.get());
+    public List<@Nullable ReleaseResult> sendTogether(List<KeyedLockId> ids) {
+        return statement.batch(
+                connections, ids.stream().map(KeyedLockId::lockId).toList(), wakeUps.get());
     }
 
     @Override
-    public String doing(String lockId) {
+    public String doing(KeyedLockId id) {
         return "releasing a lock";
     }
 }

@@ -4,12 +4,14 @@ import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, true, NULL::TEXT, NULL::BIGINT[])
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?, NULL::TEXT, NULL::BIGINT[])
             """;
 
     private static final String QUEUE_AND_RELEASE = """
@@ -80,15 +82,21 @@ final class ReleaseStatement {
         this.waiterTtl = settings.waiterTtl();
     }
 
-    /** @param wakeUps where this process is woken; {@code null} where its waiters poll */
-    ReleaseResult run(PostgresConnections connections, String lockId, @Nullable WakeUpSubscriber wakeUps) {
+    /**
+     * @param awaited whether somebody probably waits for the key; a wrong guess costs time only
+     * @param wakeUps where this process is woken; {@code null} where its waiters poll
+     */
+    ReleaseResult run(
+            PostgresConnections connections, KeyedLockId id, boolean awaited, @Nullable WakeUpSubscriber wakeUps) {
         return connections.query(
                 "releasing a lock",
                 release,
                 releaseInTransaction,
                 (connection, statement) -> {
-                    statement.setString(1, lockId);
-                    statement.setString(2, RequestArrays.channelOf(wakeUps));
+                    statement.setString(1, id.key());
+                    statement.setString(2, id.lockId());
+                    statement.setString(3, RequestArrays.channelOf(wakeUps));
+                    statement.setObject(4, awaited ? 0L : null, Types.BIGINT);
                 },
                 ReleaseStatement::handedOver);
     }

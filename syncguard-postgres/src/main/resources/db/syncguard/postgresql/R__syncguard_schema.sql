@@ -151,13 +151,14 @@ DECLARE
 BEGIN
     FOREACH v_old IN ARRAY ARRAY[
         'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
         'front(text)', 'next_look(text,boolean,bigint,bigint,bigint)',
         'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
             'text,bigint[],boolean)',
         'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'queue_front(text)', 'wake_behind(text,bigint,boolean)'
+        'queue_front(text)', 'remove(text)', 'wake_behind(text,bigint,boolean)'
     ]
     LOOP
         IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) v_old) IS NOT NULL THEN
@@ -532,9 +533,11 @@ $function$;
 -- One attempt. Without a waiter, it is a single attempt or, with p_queued, the last one of a waiter, which leaves the
 -- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
 -- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
+-- p_contended: the key is probably not free; a wrong guess costs time only.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
-    p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT
+    p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
+    p_contended BOOLEAN DEFAULT false
 ) RETURNS ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -561,7 +564,7 @@ BEGIN
         END IF;
     END IF;
 
-    IF NOT p_queued AND NOT p_shared THEN
+    IF NOT p_queued AND NOT p_shared AND NOT p_contended THEN
         -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
         -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
         -- they are there. So an unchanged fence, or a row that is created here, proves that the key is still free. Both
@@ -1205,62 +1208,6 @@ BEGIN
 END
 $function$;
 
--- Deletes the live lease with this lock id (outcome 'released') or the queue entry (outcome 'left'). Otherwise the
--- outcome is 'busy', 'expired' or 'not_found'. After 'released', first_waiter is the arrival of the first waiter, which
--- the caller has to wake.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_remove(
-    p_lock_id TEXT, OUT outcome TEXT, OUT freed_key TEXT, OUT first_waiter BIGINT
-)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_key     TEXT;
-    v_arrival BIGINT;
-    v_permits INTEGER;
-BEGIN
-    v_key := ${syncguard_locks}_key_of(p_lock_id);
-    IF v_key IS NULL THEN
-        outcome := 'not_found';
-        RETURN;
-    END IF;
-
-    -- The serialising row first: a request that has looked and is about to be granted or to queue would not see this
-    -- release.
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
-    FOR NO KEY UPDATE;
-
-    -- The lock id again, under the row lock: the key may have another holder by now, and a queue entry may have become
-    -- a lease. The clock is read here, too: a lapsed lease may be about to be taken over.
-    DELETE FROM ${syncguard_locks} l WHERE l.key = (
-        SELECT s.key FROM ${syncguard_locks} s
-        WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-        FOR UPDATE SKIP LOCKED
-    ) RETURNING l.key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-    INTO freed_key, first_waiter;
-    IF NOT FOUND THEN
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
-            SELECT s.lock_id FROM ${syncguard_locks}_shared s
-            WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            FOR UPDATE SKIP LOCKED
-        ) RETURNING l.key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-        INTO freed_key, first_waiter;
-    END IF;
-    IF FOUND THEN
-        outcome := 'released';
-        RETURN;
-    END IF;
-
-    DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
-    RETURNING w.arrival, w.permits INTO v_arrival, v_permits;
-    IF FOUND THEN
-        PERFORM ${syncguard_locks}_wake_behind(v_key, v_arrival, v_permits);
-        outcome := 'left';
-        RETURN;
-    END IF;
-    outcome := ${syncguard_locks}_outcome_of(p_lock_id);
-END
-$function$;
-
 -- Releases the leases among these that are live and whose keys have no queue entries, or shared ones that have a waiter
 -- with permits at the front, and returns their lock ids. Each of the others has to be released alone. Like
 -- _acquire_batch, it does not wait for a locked row, and fails without effect where PostgreSQL waits in spite of
@@ -1423,131 +1370,166 @@ BEGIN
 END
 $function$;
 
--- Releases a lease, or leaves the queue, and wakes the waiters that can be granted now. Never hands over. The outcome
--- is that of _remove.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
-LANGUAGE plpgsql AS $function$
-DECLARE
-    "Removed" RECORD;
-BEGIN
-    "Removed" := ${syncguard_locks}_remove(p_lock_id);
-    IF "Removed".first_waiter IS NOT NULL THEN
-        PERFORM ${syncguard_locks}_wake_next("Removed".freed_key);
-    END IF;
-    RETURN "Removed".outcome;
-END
-$function$;
-
--- Releases a lease, and hands the key over to the first waiter if that one accepts a hand-over and no lease is left, or
--- out to several with permits; otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is
--- that of _remove.
+-- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome is
+-- 'busy', 'expired' or 'not_found'. The key is handed over to the first waiter if that one accepts a hand-over and no
+-- lease is left, or out to several with permits; otherwise the waiters that can be granted now are woken.
+--
+-- p_key is the key of the lock id, null if the caller does not know it. p_fence: null if probably nobody waits, 0 if
+-- somebody does; a wrong guess costs time only. Or the fence that the caller has drawn, with the serialising row locked.
 --
 -- A hand-over to a waiter of p_channel is in the answer, four numbers for each: that of the waiter, the fence, and the
 -- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
 -- yet. With p_commits, the messages have a transaction of their own: a commit that notifies blocks all others that
--- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client.
--- A caller that has locked the serialising row of the lease passes its key as the outcome.
+-- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client. If p_commits is
+-- null, nobody is handed the key.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
-    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
+    p_key TEXT, p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, p_fence BIGINT,
+    INOUT outcome TEXT, INOUT handed_over BIGINT[]
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
-    v_key      TEXT := outcome;
+    v_key      TEXT := coalesce(p_key, ${syncguard_locks}_key_of(p_lock_id));
     v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
-    v_fence    BIGINT;
     v_now      BIGINT;
     v_commits  TEXT;
     v_channels TEXT[];
     v_messages TEXT[];
+    v_again    BOOLEAN;
     "Grant"    RECORD;
 BEGIN
-    -- Most releases. The rest is left to _remove, such as a lease that is extended at this moment.
-    IF v_key IS NULL THEN
-        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = (
-            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id
-        )
-        FOR NO KEY UPDATE;
+    -- The serialising row first, with the next fence if somebody waits: a request that has looked and is about to be
+    -- granted or to queue would not see this release. A key without a counter has no leases and no queue.
+    IF p_fence = 0 THEN
+        UPDATE ${syncguard_fence_counters} c
+        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
+        RETURNING c.fence INTO p_fence;
     END IF;
-    IF v_key IS NOT NULL THEN
+    IF p_fence IS NULL THEN
+        PERFORM 1 FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
+        FOR NO KEY UPDATE;
+        IF NOT FOUND THEN
+            outcome := 'not_found';
+            RETURN;
+        END IF;
+    END IF;
+
+    LOOP
+        IF p_fence > 0 THEN
+            -- The first waiter, if it accepts a hand-over and nothing else blocks it: the lease that is released has to
+            -- be live and not locked by others; beside it, there are no shared ones. If the lease is gone already, any
+            -- shared one blocks, even a lapsed one: an extension under way may revive it. The clock is read after the
+            -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
+            DELETE FROM ${syncguard_locks}_waiters w
+            WHERE w.key = v_key
+                AND w.arrival = (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = v_key)
+                AND w.hand_over AND NOT w.shared AND w.expires_at_ms > ${syncguard_locks}_now()
+                AND CASE WHEN outcome IS NULL THEN (
+                    SELECT true FROM ${syncguard_locks} l
+                    WHERE l.lock_id = p_lock_id AND l.key = v_key
+                        AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+                    FOR UPDATE SKIP LOCKED
+                ) ELSE NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key) END
+            RETURNING w.* INTO "Grant";
+            IF FOUND THEN
+                v_now := ${syncguard_locks}_now();
+                IF outcome IS NULL THEN
+                    UPDATE ${syncguard_locks} l
+                    SET lock_id = "Grant".lock_id, expires_at_ms = v_now + "Grant".ttl_ms, acquired_at_ms = v_now,
+                        fence = ${syncguard_locks}_fence_text(p_fence), owner = "Grant".owner
+                    WHERE l.key = v_key;
+                    outcome := 'released';
+                ELSE
+                    v_now := ${syncguard_locks}_grant(
+                        v_key, false, "Grant".lock_id, "Grant".ttl_ms, "Grant".owner, p_fence);
+                END IF;
+                handed_over := ARRAY["Grant".waiter, p_fence, v_now, v_now + "Grant".ttl_ms];
+                IF "Grant".channel IS DISTINCT FROM p_channel THEN
+                    v_channels := ARRAY["Grant".channel];
+                    v_messages := ARRAY[pg_catalog.concat_ws(
+                        ' ', handed_over[1], "Grant".secret, handed_over[2], handed_over[3], handed_over[4])];
+                    handed_over := NULL;
+                END IF;
+                EXIT;
+            END IF;
+            -- Only a grant draws a fence. Nobody has seen this one.
+            UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
+            p_fence := NULL;
+            IF outcome IS NOT NULL THEN
+                PERFORM ${syncguard_locks}_wake_next(v_key);
+                EXIT;
+            END IF;
+        END IF;
+
+        -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become
+        -- a lease. The clock is read here, too: a lapsed lease may be about to be taken over.
         DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
             SELECT s.ctid FROM ${syncguard_locks} s
-            WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            WHERE s.lock_id = p_lock_id AND s.key = v_key
+                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             FOR UPDATE SKIP LOCKED
         ) RETURNING 'released', (
             SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
             WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
         ) INTO outcome, v_first;
-    ELSE
-        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) INTO v_key FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = (
-            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks}_shared l WHERE l.lock_id = p_lock_id
-        )
-        FOR NO KEY UPDATE;
-        IF FOUND THEN
+        IF NOT FOUND THEN
             DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = (
                 SELECT s.ctid FROM ${syncguard_locks}_shared s
-                WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                WHERE s.lock_id = p_lock_id AND s.key = v_key
+                    AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
                 FOR UPDATE SKIP LOCKED
             ) RETURNING 'released', (
                 SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
                 WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
             ) INTO outcome, v_first;
-        END IF;
-    END IF;
-    IF NOT FOUND THEN
-        SELECT r.outcome, r.freed_key, (
-            SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
-            WHERE w.key = r.freed_key AND w.arrival = r.first_waiter
-        ) INTO outcome, v_key, v_first FROM ${syncguard_locks}_remove(p_lock_id) r;
-    END IF;
-    IF v_first IS NULL THEN
-        -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed
-        -- together with it, because the log is written in order.
-        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-        RETURN;
-    END IF;
-
-    IF v_first[2] IS NOT NULL THEN
-        FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
-            IF "Grant".channel = p_channel THEN
-                handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
-            ELSE
-                v_channels := v_channels OPERATOR(pg_catalog.||) "Grant".channel;
-                v_messages := v_messages OPERATOR(pg_catalog.||) "Grant".message;
+            IF NOT FOUND THEN
+                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
+                RETURNING w.* INTO "Grant";
+                IF FOUND THEN
+                    PERFORM ${syncguard_locks}_wake_behind(v_key, "Grant".arrival, "Grant".permits);
+                    outcome := 'left';
+                ELSE
+                    outcome := ${syncguard_locks}_outcome_of(p_lock_id);
+                    IF outcome = 'busy' AND v_again IS NULL THEN
+                        -- An extension that has just ended made a row that the statement did not see yet.
+                        outcome := NULL;
+                        v_again := true;
+                        CONTINUE;
+                    END IF;
+                END IF;
             END IF;
-        END LOOP;
-    ELSE
-        FOR v_attempt IN 1 .. 2 LOOP
-            -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
-            -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
-            DELETE FROM ${syncguard_locks}_waiters w
-            WHERE w.key = v_key AND w.arrival = v_first[1] AND w.expires_at_ms > ${syncguard_locks}_now()
-                AND w.hand_over AND NOT w.shared
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
-            RETURNING w.* INTO "Grant";
-            EXIT WHEN FOUND;
-            EXIT WHEN NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
+        END IF;
+        IF v_first IS NULL THEN
+            -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed
+            -- together with it, because the log is written in order.
+            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+            RETURN;
+        END IF;
+        IF v_first[2] IS NOT NULL AND p_commits IS NOT NULL THEN
+            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
+                IF "Grant".channel = p_channel THEN
+                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+                ELSE
+                    v_channels := v_channels OPERATOR(pg_catalog.||) "Grant".channel;
+                    v_messages := v_messages OPERATOR(pg_catalog.||) "Grant".message;
+                END IF;
+            END LOOP;
+            EXIT;
+        END IF;
+        IF p_commits IS NOT NULL THEN
             -- A lapsed reader must not prevent the hand-over.
-            PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now());
-        END LOOP;
-        IF "Grant".lock_id IS NOT NULL THEN
-            v_fence := ${syncguard_locks}_next_fence(v_key);
+            PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now())
+            WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
+            p_fence := ${syncguard_locks}_next_fence(v_key);
         END IF;
-        IF v_fence > 0 THEN
-            v_now := ${syncguard_locks}_grant(
-                v_key, false, "Grant".lock_id, "Grant".ttl_ms, "Grant".owner, v_fence);
-            handed_over := ARRAY["Grant".waiter, v_fence, v_now, v_now + "Grant".ttl_ms];
-            IF "Grant".channel IS DISTINCT FROM p_channel THEN
-                v_channels := ARRAY["Grant".channel];
-                v_messages := ARRAY[pg_catalog.concat_ws(
-                    ' ', handed_over[1], "Grant".secret, handed_over[2], handed_over[3], handed_over[4])];
-                handed_over := NULL;
-            END IF;
-        ELSE
-            PERFORM ${syncguard_locks}_wake_next(v_key);
+        IF p_fence > 0 THEN
+            CONTINUE;
         END IF;
-    END IF;
+        PERFORM ${syncguard_locks}_wake_next(v_key);
+        EXIT;
+    END LOOP;
 
     IF v_channels IS NOT NULL THEN
         -- A grant is durable before it is reported.
@@ -1574,14 +1556,9 @@ CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
 )
 LANGUAGE plpgsql AS $procedure$
 DECLARE
-    v_now BIGINT;
+    v_fence BIGINT := ${syncguard_locks}_next_fence(p_key);
+    v_now   BIGINT := ${syncguard_locks}_now();
 BEGIN
-    -- No other row: two transactions that lock two rows in different orders could deadlock.
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-        AND EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id AND l.key = p_key)
-    FOR NO KEY UPDATE;
-    v_now := ${syncguard_locks}_now();
     INSERT INTO ${syncguard_locks}_waiters
         (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
     SELECT r.lock_id, p_key, v_now, p_shared[r.position], p_permits[r.position], v_now + p_waiter_ttl_ms,
@@ -1595,10 +1572,31 @@ BEGIN
     ORDER BY r.position
     ON CONFLICT (lock_id) DO NOTHING;
     queued := FOUND;
-    IF queued THEN
-        outcome := p_key;
-    END IF;
-    CALL ${syncguard_locks}_hand_over(p_lock_id, p_channel, p_commits, outcome, handed_over);
+    CALL ${syncguard_locks}_hand_over(p_key, p_lock_id, p_channel, p_commits, v_fence, outcome, handed_over);
+END
+$procedure$;
+
+-- Releases a lease, or leaves the queue, as _hand_over does, but never hands over.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_outcome   TEXT;
+    v_no_grants BIGINT[];
+BEGIN
+    CALL ${syncguard_locks}_hand_over(
+        NULL::TEXT, p_lock_id, NULL::TEXT, NULL::BOOLEAN, NULL::BIGINT, v_outcome, v_no_grants);
+    RETURN v_outcome;
+END
+$function$;
+
+-- The release of instances with version 3.
+CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
+)
+LANGUAGE plpgsql AS $procedure$
+BEGIN
+    CALL ${syncguard_locks}_hand_over(
+        NULL::TEXT, p_lock_id, p_channel, p_commits, NULL::BIGINT, outcome, handed_over);
 END
 $procedure$;
 

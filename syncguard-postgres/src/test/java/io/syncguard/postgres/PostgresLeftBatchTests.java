@@ -76,8 +76,12 @@ class PostgresLeftBatchTests {
                 Duration.ofSeconds(60),
                 new PostgresSearchPath(PostgresTables.DEFAULT),
                 new RunningRequests(Time.SYSTEM));
-        AcquireSender sender =
-                new AcquireSender(new AcquireStatement(settings), new ReleaseStatement(settings), direct, () -> null);
+        AcquireSender sender = new AcquireSender(
+                new AcquireStatement(settings),
+                new ReleaseStatement(settings),
+                direct,
+                new ContendedKeys(),
+                () -> null);
         AcquireRequest old = waiting("old", 1);
         AcquireRequest late = waiting("late", 2);
         try (LockBackend others = store.newBackend()) {

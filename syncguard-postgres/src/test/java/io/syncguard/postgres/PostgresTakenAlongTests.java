@@ -70,7 +70,7 @@ class PostgresTakenAlongTests {
         FutureTask<ReleaseResult> release;
         try (Connection row = lockedRow()) {
             sendTwo();
-            release = inAnotherThread(() -> backend.release(holder));
+            release = inAnotherThread(() -> backend.release(new KeyedLockId("k", holder)));
             eventually().until(() -> statementsThatWait() == 2);
             assertThat(waits("queue_and_hand_over")).isTrue();
             row.commit();
@@ -84,7 +84,7 @@ class PostgresTakenAlongTests {
     /** An interrupt closes the connection of a virtual thread. A thread in a group of this name looks like one. */
     @Test
     void a_release_on_a_virtual_thread_takes_nothing_along() throws Exception {
-        FutureTask<ReleaseResult> release = new FutureTask<>(() -> backend.release(holder));
+        FutureTask<ReleaseResult> release = new FutureTask<>(() -> backend.release(new KeyedLockId("k", holder)));
         try (Connection row = lockedRow()) {
             sendTwo();
             new Thread(new ThreadGroup("VirtualThreads"), release).start();
@@ -119,8 +119,9 @@ class PostgresTakenAlongTests {
                     .isInstanceOf(AcquireResult.Queued.class);
 
             ReleaseResult answer = together
-                    ? ours.releaseTogether(List.of(new KeyedLockId(holder))).get(0)
-                    : ours.release(holder);
+                    ? ours.releaseTogether(List.of(new KeyedLockId("k", holder)))
+                            .get(0)
+                    : ours.release(new KeyedLockId("k", holder));
 
             assertThat(answer.outcome()).isEqualTo(ReleaseResult.Outcome.RELEASED);
             assertThat(answer.handOvers().isEmpty()).isEqualTo(together);
@@ -156,7 +157,7 @@ class PostgresTakenAlongTests {
             sendTwo();
             FutureTask<ReleaseResult> release = inAnotherThread(() -> {
                 connections.refused = Thread.currentThread();
-                return backend.release(holder);
+                return backend.release(new KeyedLockId("k", holder));
             });
 
             assertThatThrownBy(release::get)
@@ -199,12 +200,12 @@ class PostgresTakenAlongTests {
                         Integer.class);
     }
 
-    private AcquireRequest request(int number) {
+    private static AcquireRequest request(int number) {
         return AcquireRequests.exclusive("k", lockId(number), TTL, "test").waitingAs(number);
     }
 
-    private String lockId(int number) {
-        return backend.lockIdFor("k", "%022d".formatted(number));
+    private static String lockId(int number) {
+        return "%022d".formatted(number);
     }
 
     /** Refuses one thread a connection. */
