@@ -52,9 +52,9 @@ public interface LockBackend extends AutoCloseable {
     }
 
     /**
-     * The lock id for an acquisition of this key, made from a random one. A store may write into it
-     * on which of several servers the key is, so that the lock id alone leads there. At least 112 bits stay random. No
-     * I/O.
+     * The lock id for an acquisition of this key, made from a random one. A store may write into it a hash of the key,
+     * or on which of several servers the key is, so that the lock id alone leads there. At least 112 bits stay random.
+     * No I/O.
      *
      * @param random 22 characters of base64url, made for this acquisition alone
      * @return the same, unless the store writes into it

@@ -113,6 +113,11 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
+    public String lockIdFor(String key, String random) {
+        return PostgresLockIds.of(key, random);
+    }
+
+    @Override
     public AcquireResult acquire(AcquireRequest request) {
         AcquireResult result = callers.acquire(request);
         WakeUpSubscriber current = wakeUps;

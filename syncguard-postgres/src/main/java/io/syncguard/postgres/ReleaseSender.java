@@ -42,7 +42,7 @@ final class ReleaseSender implements PostgresBatchSender<KeyedLockId, ReleaseRes
 
     @Override
     public Object keyOf(KeyedLockId id) {
-        return id.key() == null ? id : id.key();
+        return PostgresLockIds.keyHash(id.lockId());
     }
 
     @Override

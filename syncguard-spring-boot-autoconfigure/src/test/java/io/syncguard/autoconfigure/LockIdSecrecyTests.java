@@ -263,7 +263,9 @@ class LockIdSecrecyTests {
 
     private void failToRelease(LockManager locks) {
         LockHandle lock = acquire(locks);
-        database.jdbc().execute("ALTER PROCEDURE syncguard_locks_hand_over RENAME TO away");
+        database.jdbc()
+                .execute("ALTER PROCEDURE syncguard_locks_hand_over(text, text, text, boolean, bigint, text, bigint[])"
+                        + " RENAME TO away");
         visible.add(lock.release());
         visible.add(lock);
         database.jdbc().execute("ALTER PROCEDURE away RENAME TO syncguard_locks_hand_over");

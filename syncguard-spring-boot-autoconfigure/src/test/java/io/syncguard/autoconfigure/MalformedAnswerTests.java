@@ -30,6 +30,7 @@ class MalformedAnswerTests {
     private static final String EXTEND = "syncguard_locks_extend";
     private static final String ROTATE = "syncguard_locks_rotate";
     private static final String RELEASE = "syncguard_locks_hand_over";
+    private static final String RELEASE_PARAMETERS = "(TEXT, TEXT, TEXT, BOOLEAN, BIGINT, TEXT, BIGINT[])";
     private static final String RELEASE_ALL = "syncguard_locks_release_all";
 
     private static TestDatabase database;
@@ -50,7 +51,7 @@ class MalformedAnswerTests {
         run(locks -> {
             replace(
                     ACQUIRE,
-                    "TEXT, BOOLEAN, INTEGER, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT",
+                    "TEXT, BOOLEAN, INTEGER, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BOOLEAN",
                     """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
                            held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN,
@@ -125,11 +126,11 @@ class MalformedAnswerTests {
     void a_release_that_cannot_be_is_sent_again(String answer) {
         run(locks -> {
             LockHandle lock = locks.acquire(ORDER);
-            away(RELEASE);
+            away(RELEASE + RELEASE_PARAMETERS);
             // The background would release it by another function.
             database.jdbc().execute("ALTER ROUTINE " + RELEASE_ALL + " RENAME TO away_all");
             database.jdbc().execute("CREATE PROCEDURE " + RELEASE + """
-                            (TEXT, TEXT, BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[])
+                            (TEXT, TEXT, TEXT, BOOLEAN, BIGINT, INOUT outcome TEXT, INOUT handed_over BIGINT[])
                             LANGUAGE sql AS $$ %s $$
                             """.formatted(answer));
             try {
@@ -137,7 +138,8 @@ class MalformedAnswerTests {
                 assertThat(lock.release()).isTrue();
                 assertThat(database.lockedKeys()).containsExactly("order:1");
             } finally {
-                restore(RELEASE);
+                database.jdbc().execute("DROP ROUTINE " + RELEASE + RELEASE_PARAMETERS);
+                database.jdbc().execute("ALTER ROUTINE away RENAME TO " + RELEASE);
                 database.jdbc().execute("ALTER ROUTINE away_all RENAME TO " + RELEASE_ALL);
             }
             await().atMost(Duration.ofSeconds(10))
