@@ -1398,7 +1398,7 @@ DECLARE
     "Grant"    RECORD;
 BEGIN
     -- The serialising row first, with the next fence if somebody waits: a request that has looked and is about to be
-    -- granted or to queue would not see this release. A key without a counter has no leases and no queue.
+    -- granted or to queue would not see this release.
     IF p_fence = 0 THEN
         UPDATE ${syncguard_fence_counters} c
         SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
@@ -1410,8 +1410,13 @@ BEGIN
         WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
         FOR NO KEY UPDATE;
         IF NOT FOUND THEN
-            outcome := 'not_found';
-            RETURN;
+            -- There is no lease, or somebody has deleted its counter.
+            v_key := ${syncguard_locks}_key_of(p_lock_id);
+            IF v_key IS NULL THEN
+                outcome := 'not_found';
+                RETURN;
+            END IF;
+            PERFORM ${syncguard_locks}_lock_key(v_key);
         END IF;
     END IF;
 

@@ -93,6 +93,17 @@ class PostgresAwaitedReleaseTests {
 
     @ParameterizedTest
     @EnumSource
+    void a_lease_whose_counter_was_deleted_is_released(Guess guess) throws Exception {
+        race.grant(MINE);
+        race.jdbc.update("DELETE FROM syncguard_fence_counters");
+
+        assertThat(release(guess)).containsEntry("outcome", "released");
+
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void a_pinned_lease_is_not_handed_over(Guess guess) throws Exception {
         race.grant(MINE);
         queueForHandOver(FIRST, 1);
