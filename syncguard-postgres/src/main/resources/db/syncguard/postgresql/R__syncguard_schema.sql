@@ -594,6 +594,12 @@ BEGIN
             END IF;
             IF FOUND THEN
                 v_now := ${syncguard_locks}_now();
+                IF v_is_free IS NULL AND v_fence < ${syncguard_locks}_fence_after(0::BIGINT, v_now) THEN
+                    -- The insert has waited for a row with a later fence, which _forget has deleted since.
+                    v_fence := ${syncguard_locks}_fence_after(0::BIGINT, v_now);
+                    UPDATE ${syncguard_fence_counters} c SET fence = v_fence
+                    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+                END IF;
                 INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
                 VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key,
                         p_owner);

@@ -105,6 +105,22 @@ class PostgresForgetRaceTests {
         assertHolds(MINE, attempt.get());
     }
 
+    @Test
+    void a_try_that_has_drawn_its_fence_and_whose_key_was_locked_and_forgotten_before_its_insert() throws Exception {
+        race.forget();
+        race.stopBeforeRow("INSERT", "syncguard_fence_counters");
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+
+        last = race.grant(THEIRS).fence().value();
+        race.backend.release(THEIRS);
+        race.moveClock(IDLE);
+        race.forget();
+        assertThat(race.counters()).isEmpty();
+        race.greenLight();
+
+        assertHolds(MINE, attempt.get());
+    }
+
     /** Otherwise the second one would report that there are no fences left. */
     @Test
     void two_last_attempts_that_both_find_the_counter_gone() throws Exception {
