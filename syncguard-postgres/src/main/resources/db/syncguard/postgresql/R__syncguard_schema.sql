@@ -1019,11 +1019,12 @@ BEGIN
             WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
                 AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
                     <= ${syncguard_locks}_last_fence()
-            RETURNING c.fence_key, c.fence
+            -- One time for all readers of a key, so that no later fence has an earlier time.
+            RETURNING c.fence_key, c.fence, ${syncguard_locks}_now() AS now_ms
         ), "Granted" AS MATERIALIZED (
             -- The last reader of a key has the fence of the counter.
             SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
-                   ${syncguard_locks}_now() AS now_ms
+                   c.now_ms
             FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
         ), "Lease" AS (
             INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
@@ -1345,21 +1346,21 @@ BEGIN
 
     RETURN QUERY
     WITH "Entry" AS (
-        -- The clock is read after the wait for a renewal under way, as in _hand_over.
         DELETE FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.arrival = ANY (v_run) AND w.expires_at_ms > ${syncguard_locks}_now()
-        RETURNING w.lock_id, w.arrival, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms,
-                  ${syncguard_locks}_now() AS granted_at_ms
+        RETURNING w.lock_id, w.arrival, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms
     ), "Counter" AS (
         UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + e.number
         FROM (SELECT count(*) AS number FROM "Entry") AS e
         WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND e.number > 0
             AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + e.number <= ${syncguard_locks}_last_fence()
-        RETURNING c.fence
+        -- The clock is read after the wait for a renewal under way, as in _hand_over; one time for all, as in
+        -- _acquire_readers.
+        RETURNING c.fence, ${syncguard_locks}_now() AS granted_at_ms
     ), "Lease" AS (
         INSERT INTO ${syncguard_locks}_shared AS s
             (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT e.lock_id, p_key, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
+        SELECT e.lock_id, p_key, c.granted_at_ms + e.ttl_ms, c.granted_at_ms,
                ${syncguard_locks}_fence_text(c.fence + 1 - row_number() OVER (ORDER BY e.arrival DESC)), p_key, e.owner
         FROM "Entry" e, "Counter" c
         RETURNING s.lock_id, s.fence::BIGINT AS fence, s.acquired_at_ms, s.expires_at_ms

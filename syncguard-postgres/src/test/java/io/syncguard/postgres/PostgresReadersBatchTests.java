@@ -9,6 +9,7 @@ import io.syncguard.Fence;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,19 @@ class PostgresReadersBatchTests {
                 .containsExactly(2L, 3L, 4L);
 
         assertThat(race.counters()).containsOnly(Map.entry("k", 4L));
+    }
+
+    @Test
+    void no_later_fence_has_an_earlier_time() {
+        makeFree("k");
+        race.functions.tickingClock(Duration.ofMillis(1));
+
+        batches.acquire(reader("k", "a"), reader("k", "b"), reader("k", "c"));
+
+        assertThat(race.jdbc.queryForList(
+                        "SELECT acquired_at_ms FROM syncguard_locks_shared ORDER BY fence", Long.class))
+                .hasSize(3)
+                .isSorted();
     }
 
     @Test
