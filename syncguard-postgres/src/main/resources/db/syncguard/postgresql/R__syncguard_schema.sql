@@ -1377,12 +1377,13 @@ BEGIN
 END
 $function$;
 
--- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome is
--- 'busy', 'expired' or 'not_found'. The key is handed over to the first waiter if that one accepts a hand-over and no
--- lease is left, or out to several with permits; otherwise the waiters that can be granted now are woken.
+-- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome
+-- is 'busy', 'expired' or 'not_found'. The key is handed over to the first waiter if that one accepts a hand-over and
+-- no lease is left, or out to several with permits; otherwise the waiters that can be granted now are woken.
 --
 -- p_key is the key of the lock id, null if the caller does not know it. p_fence: null if probably nobody waits, 0 if
--- somebody does; a wrong guess costs time only. Or the fence that the caller has drawn, with the serialising row locked.
+-- somebody does; a wrong guess costs time only. Or the fence that the caller has drawn, with the serialising row
+-- locked.
 --
 -- A hand-over to a waiter of p_channel is in the answer, four numbers for each: that of the waiter, the fence, and the
 -- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant

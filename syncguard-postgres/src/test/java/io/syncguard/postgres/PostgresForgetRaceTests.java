@@ -95,11 +95,7 @@ class PostgresForgetRaceTests {
         race.forget();
         Future<AcquireResult> attempt = startTryThatStopsBefore("INSERT");
 
-        last = race.grant(THEIRS).fence().value();
-        race.backend.release(THEIRS);
-        race.moveClock(IDLE);
-        race.forget();
-        assertThat(race.counters()).isEmpty();
+        lockAndForget();
         race.greenLight();
 
         assertHolds(MINE, attempt.get());
@@ -111,11 +107,7 @@ class PostgresForgetRaceTests {
         race.stopBeforeRow("INSERT", "syncguard_fence_counters");
         Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
-        last = race.grant(THEIRS).fence().value();
-        race.backend.release(THEIRS);
-        race.moveClock(IDLE);
-        race.forget();
-        assertThat(race.counters()).isEmpty();
+        lockAndForget();
         race.greenLight();
 
         assertHolds(MINE, attempt.get());
@@ -265,6 +257,14 @@ class PostgresForgetRaceTests {
     private Void forget() {
         race.forget();
         return null;
+    }
+
+    private void lockAndForget() {
+        last = race.grant(THEIRS).fence().value();
+        race.backend.release(THEIRS);
+        race.moveClock(IDLE);
+        race.forget();
+        assertThat(race.counters()).isEmpty();
     }
 
     private void assertHolds(String lockId, AcquireResult result) {
