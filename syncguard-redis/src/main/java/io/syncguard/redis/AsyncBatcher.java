@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>While there are few callers, each sends its request alone.
- *   <li>Otherwise requests wait in a queue. When another batch may be under way, all waiting requests depart in it.
+ *   <li>Otherwise requests wait in a queue. When another batch may be under way, the first of them depart in it: those
+ *       of a part of the callers, so that several batches overlap.
  *   <li>A batch departs on the thread of a caller, or on the thread that delivers the answer to another batch. Neither
  *       blocks. There is no other thread and no lock.
  *   <li>Each caller waits for its own answer, and may leave at any time.
@@ -109,7 +110,9 @@ final class AsyncBatcher<Q, A> {
 
         /** Takes the first waiting requests, except those whose callers have left. */
         Batch() {
-            while (replies.size() < limits.batchSize()) {
+            // A batch of all callers would leave nothing to do while it is under way.
+            int size = Math.min(limits.batchSize(), 1 + callers.get() / limits.batches());
+            while (replies.size() < size) {
                 BatchedReply<Q, A> reply = waiting.poll();
                 if (reply == null) {
                     break;

@@ -64,6 +64,7 @@ class AsyncBatcherTests {
 
     @Test
     void what_comes_meanwhile_departs_together_in_the_order_of_arrival() {
+        enter(batcher, 6);
         batcher.send("a");
         BatchedReply<String, String> b = batcher.send("b");
         BatchedReply<String, String> c = batcher.send("c");
@@ -81,6 +82,7 @@ class AsyncBatcherTests {
 
     @Test
     void a_batch_has_so_many_requests_at_most() {
+        enter(batcher, 6);
         List.of("a", "b", "c", "d", "e").forEach(batcher::send);
 
         calls.get(0).answer();
@@ -92,8 +94,22 @@ class AsyncBatcherTests {
     }
 
     @Test
+    void a_batch_leaves_requests_for_those_that_overlap_with_it() {
+        AsyncBatcher<String, String> pipelined = batcher(new AsyncBatcher.Limits(0, 2, 100));
+        enter(pipelined, 6);
+
+        Stream.of("abcdefgh".split("")).forEach(pipelined::send);
+        calls.get(0).answer();
+
+        assertThat(calls)
+                .extracting(Call::requests)
+                .containsExactly(List.of("a"), List.of("b"), List.of("c", "d", "e", "f"));
+    }
+
+    @Test
     void a_batch_waits_only_if_as_many_are_under_way_as_may_be() {
         AsyncBatcher<String, String> pipelined = batcher(new AsyncBatcher.Limits(0, 2, 3));
+        enter(pipelined, 6);
 
         List.of("a", "b", "c", "d").forEach(pipelined::send);
         assertThat(calls).extracting(Call::requests).containsExactly(List.of("a"), List.of("b"));
@@ -141,6 +157,7 @@ class AsyncBatcherTests {
 
     @Test
     void a_caller_that_leaves_a_batch_disturbs_nobody() {
+        enter(batcher, 6);
         batcher.send("a");
         BatchedReply<String, String> left = batcher.send("left");
         BatchedReply<String, String> stays = batcher.send("stays");
@@ -256,6 +273,7 @@ class AsyncBatcherTests {
 
     @Test
     void a_batch_that_cannot_be_sent_fails_neither_the_batch_before_nor_the_one_behind() {
+        enter(batcher, 6);
         BatchedReply<String, String> before = batcher.send("before");
         List<BatchedReply<String, String>> unsent =
                 Stream.of("b", "c", "d").map(batcher::send).toList();
@@ -283,6 +301,12 @@ class AsyncBatcherTests {
 
         assertFails(a, "0 answers to 1 requests");
         assertFails(b, "2 answers to 1 requests");
+    }
+
+    private static void enter(AsyncBatcher<?, ?> batcher, int callers) {
+        for (int i = 0; i < callers; i++) {
+            batcher.enter();
+        }
     }
 
     private static void assertFails(BatchedReply<String, String> reply, String message) {
