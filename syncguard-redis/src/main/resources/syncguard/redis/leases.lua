@@ -37,7 +37,6 @@
 
 local RETENTION = tonumber(ARGV[1]) or math.huge
 
-local TOLERANCE = 1000
 local FENCES_PER_MILLI = 100
 local LAST_BY_CLOCK = 810000000000000
 

@@ -1,7 +1,6 @@
 -- The entries of a queue. Needs leases.lua.
 
--- The expiry of a reader's entry without permits stands this much later in the set. All others conflict with everybody.
-local READERS = 4000000000000000
+-- include queue_expiry
 
 -- A live entry must have all three parts: Redis evicts or loses keys one by one, and a dead waiter's entry stays in the
 -- queue until somebody deletes it.

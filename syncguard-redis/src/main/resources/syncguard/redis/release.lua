@@ -5,110 +5,19 @@
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
 
--- Most exclusive leases end in time, and nobody waits for them. PTTL compares the end of the tolerance with the clock
--- as TIME does, and costs less. It is negative if the key has lost its expiry.
-local lease = redis.call('GET', KEYS[1])
-if lease and string.sub(lease, 1, 24) == '-' .. ARGV[2] .. ' ' and redis.call('PTTL', KEYS[1]) > 0 then
-    redis.call('DEL', KEYS[1], KEYS[8])
-    return 'released'
+local k, a = 0, 0
+
+-- include release_alone
+
+-- include clock
+
+-- include clock_texts
+
+-- include hand_over
+
+local handed_over = hand_over(k, a, lease)
+if handed_over then
+    return handed_over
 end
 
--- include leases
-
-local k, lock_id = lock_keys(1), ARGV[2]
-local written = lease and exclusive_lease(k, lease) or false
-local found, reason = find_lease(k, lock_id, written)
-if reason == 'expired' then
-    return reason
-end
-if found then
-    delete_lease(k, found)
-end
-
--- include queue
-
--- The first entry in the queue, which may have lapsed, and whether there are others; nil if there is none.
-local function first_entry()
-    local first = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
-    return first[1] and entry_of(k, first[1], first[2]), first[3] ~= nil
-end
-
--- The first that is live: a dead waiter must neither be handed the key nor keep it from others.
-local function first_live_entry()
-    local entry, others = first_entry()
-    if entry and not is_live_entry(entry) then
-        delete_lapsed_entries(k)
-        entry, others = first_entry()
-    end
-    while entry and not is_live_entry(entry) do
-        delete_entry(k, entry.lock_id)
-        entry, others = first_entry()
-    end
-    return entry, others
-end
-
-local entry, others
-if found then
-    entry, others = first_live_entry()
-    if not entry then
-        return 'released'
-    end
-end
-
--- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
-local accepts = entry and not entry.unlimited and entry.secret ~= '-'
-local answer = { 'released' }
-if accepts and not (found.shared and written and is_live(written)) then
-
--- include grants
-
-    -- A lapsed lease must not be revived beside these.
-    if found.shared and written then
-        redis.call('DEL', k.lock)
-    end
-    local count, is_full = 0, false
-    while accepts and count < MAX_HAND_OVERS do
-        is_full = not make_room(k, entry.permits)
-        local fence = not is_full and next_fence(k)
-        if not fence then
-            break
-        end
-        delete_entry(k, entry.lock_id)
-        local grant = {
-            lock_id = entry.lock_id, shared = entry.shared, mark = others and '+' or '-', label = entry.label
-        }
-        write_grant(k, grant, fence, entry.waiter_ttl)
-        if entry.channel == ARGV[3] then
-            local last = #answer
-            answer[last + 1], answer[last + 2] = entry.waiter, grant.fence
-            answer[last + 3], answer[last + 4] = grant.start, text(grant.expires_at)
-        else
-            redis.pcall(
-                'PUBLISH', entry.channel, table.concat(
-                    { entry.waiter, entry.secret, text(fence), grant.start, text(grant.expires_at) }, ' '))
-        end
-        if not entry.shared then
-            return answer
-        end
-        count = count + 1
-        entry, others = first_live_entry()
-        accepts = entry and not entry.unlimited and entry.secret ~= '-'
-    end
-    -- Nobody behind this entry can be granted the key, nor a writer beside readers.
-    if not entry or is_full or count > 0 and not entry.shared then
-        return answer
-    end
-end
-
--- include wake_ups
-
-if found then
-    wake(k, NOBODY, entry.lock_id)
-    return answer
-end
-local left = leave_queue(k, lock_id)
-if not left then
-    return 'not_found'
-end
-wake(k, left)
-return 'left'
+-- include release_in_full

@@ -27,7 +27,7 @@ end
 -- each look depends on the expiries of those in front.
 local looks = {}
 for _, k in pairs(locks) do
-    keep_queue(k, now + waiter_ttl)
+    keep_queue(k.queue, k.waiting, k.waiters, now, waiter_ttl)
     local live = live_entries(k)
     local written = first_lapse(exclusive_lease(k))
     -- By the number of permits: when the first reader lapses, if there are enough of them. A writer needs one.

@@ -46,16 +46,3 @@ end
 local function renew_entry(k, lock_id, unlimited, expires_at)
     redis.call('ZADD', k.waiting, score_of(unlimited, expires_at), lock_id)
 end
-
--- Sets the expiry of what a queue is made of, behind that of an entry. All of it expires together: if one part were
--- removed earlier, a dead reader in front of writers would lose the expiry by which it is found, stay first, and keep
--- those behind it from being woken. One that Redis has evicted and that is new has no expiry.
-local function keep_queue(k, expires_at)
-    local is_later = now + redis.call('PTTL', k.queue) < expires_at
-    if is_later or redis.call('PTTL', k.waiting) < 0 or redis.call('PTTL', k.waiters) < 0 then
-        local last = text(expires_at)
-        redis.call('PEXPIREAT', k.queue, last)
-        redis.call('PEXPIREAT', k.waiting, last)
-        redis.call('PEXPIREAT', k.waiters, last)
-    end
-end

@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /** Sends requests to one shard in one script, and does not wait for the answer. Thread-safe. */
 final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object> {
@@ -25,18 +26,24 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         return RedisAsyncRequests.send(commands, batch(doing, shard, requests));
     }
 
-    /** Combines the requests into one, which answers them in their order. */
+    /**
+     * Combines the requests into one, which answers them in their order.
+     *
+     * @param requests for the scripts {@code acquire} and {@code release}
+     */
     static RedisRequest batch(String description, RedisShard shard, List<RedisRequest> requests) {
         RedisArguments keys = new RedisArguments(
                 requests.stream().mapToInt(request -> request.keys().size()).sum());
-        RedisArguments arguments = new RedisArguments(requests.stream()
-                .mapToInt(request -> request.arguments().size() + 40)
-                .sum());
+        RedisArguments arguments = new RedisArguments(requests.size()
+                + 10
+                + requests.stream()
+                        .mapToInt(request -> request.arguments().size())
+                        .sum());
+        arguments.add(requests.stream()
+                .map(request -> request.script().name().substring(0, 1))
+                .collect(Collectors.joining()));
         for (RedisRequest request : requests) {
             keys.addAll(request.keys());
-            arguments.add(request.script().name());
-            arguments.add(request.keys().count());
-            arguments.add(request.arguments().count());
             arguments.addAll(request.arguments());
         }
         return new RedisRequest(description, BATCH, shard, keys, arguments);

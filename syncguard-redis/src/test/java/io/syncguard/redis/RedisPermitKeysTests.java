@@ -102,7 +102,7 @@ class RedisPermitKeysTests extends ListeningFixture {
 
     /** Nobody else waits. */
     @ParameterizedTest
-    @CsvSource({"EXCLUSIVE, 0, 8, 12", "SHARED, 0, 20, 13", "SHARED, 1, 20, 21"})
+    @CsvSource({"EXCLUSIVE, 0, 8, 12", "SHARED, 0, 20, 15", "SHARED, 1, 20, 21"})
     void a_pair_and_the_release_to_a_waiter_are_so_many_commands(LockMode mode, int permits, int pair, int handOver) {
         release(held(request(KEY, mode, permits, TTL)));
         AcquireRequest again = request(KEY, mode, permits, TTL);

@@ -1,0 +1,221 @@
+-- An attempt that neither grant_free nor enter_queue answers. For the arguments and the answers see acquire.lua.
+
+-- include leases
+
+local k = lock_keys(1)
+local lock_id, ttl, label = ARGV[2], ARGV[4] - TOLERANCE, ARGV[5]
+local permits, unlimited = tonumber(string.sub(ARGV[3], #'SHARED' + 1)), ARGV[3] == 'SHARED'
+local shared = unlimited or permits ~= nil
+local waiter = ARGV[7]
+local waits = waiter ~= ''
+local written = exclusive_lease(k)
+
+-- The expiry of the last reader that has to end: a writer waits for all, and a request with permits until fewer are
+-- left. 0 if none has to. Lapsed ones count.
+local read_until = unlimited and 0 or last_score(k.readers, permits)
+-- The caller's own is not in the way.
+if permits and read_until > now - TOLERANCE then
+    local own = tonumber(redis.call('ZSCORE', k.readers, lock_id))
+    if own and own > now - TOLERANCE then
+        read_until = last_score(k.readers, permits + 1)
+    end
+end
+
+-- Notes for which key the lock id is, and answers the grant.
+local function granted(lease)
+    local over = text(lease.expires_at + TOLERANCE)
+    redis.call('SET', k.id, ARGV[6], 'PXAT', over)
+    return table.concat({ 'granted', lease.fence, lease.start, over }, ' ')
+end
+
+-- The caller may be in its own way: a release has handed the key over, and the message has not arrived; or the caller
+-- asks again because an answer was lost; or the driver of a cluster sends a request again that it had sent to a node
+-- that has gone. Then the caller's lease is the answer, from now on and for a whole ttl. Answers nil if it has none.
+local function own_grant()
+    local own = written
+    if shared then
+        local expires_at = redis.call('ZSCORE', k.readers, lock_id)
+        own = expires_at and reader_of(k, lock_id, expires_at)
+    end
+    -- A reader of whose lease Redis has lost a part gets another one.
+    if not own or own.lock_id ~= lock_id or not own.fence or not is_live(own) then
+        return nil
+    end
+    own.start = text(now)
+    extend_lease(k, own, now + ttl)
+    -- The fence was drawn before this start.
+    keep_counter(k, own.shared and last_score(k.readers) or own.expires_at, 0)
+    if own.shared then
+        write_reader(k, own)
+    end
+    return granted(own) .. ' again'
+end
+
+-- The answer with the holder, if a lease is in the way.
+local function not_granted(outcome, millis)
+    if written and is_live(written) then
+        return { outcome, millis, written.label, tonumber(written.start), 0 }
+    end
+    local last = read_until > now - TOLERANCE and redis.call('ZREVRANGE', k.readers, 0, 1, 'WITHSCORES') or {}
+    local reader = last[1] and reader_of(k, last[1], last[2])
+    if reader and reader.fence then
+        local others = last[3] and tonumber(last[4]) > now - TOLERANCE
+        return { outcome, millis, reader.label, tonumber(reader.start), others and 1 or 0 }
+    end
+    return { outcome, millis }
+end
+
+-- When the last conflicting lease stops keeping the key from others.
+local blocked_until = math.max(written and written.expires_at or 0, read_until) + TOLERANCE
+-- The first two entries of the queue, each with its arrival.
+local front = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
+local is_first = front[1] == lock_id
+-- The first entry that is not the caller's.
+local other = front[1]
+if is_first then
+    other = front[3]
+end
+
+-- Nothing is written for a refused try: everybody tries a hot key, and each write goes to the file and to the replicas.
+if not waits and blocked_until > now and not front[1] then
+    return own_grant() or not_granted('refused', blocked_until - now)
+end
+
+-- include queue
+
+-- include waits
+
+-- The first and the last expiry of the live entries that conflict and are in front; of all if the caller has no entry.
+-- A try looks at them, too: it must not pass those who wait.
+local function entries_in_front(arrival)
+    if not arrival then
+        local first, last = expiries(k, false)
+        if unlimited then
+            return first, last
+        end
+        local first_reader, last_reader = expiries(k, true)
+        return math.min(first, first_reader), math.max(last, last_reader)
+    end
+    -- A woken waiter is nearly always the first, with nobody in front: it does not read the whole queue.
+    if is_first then
+        return math.huge, 0
+    end
+    local first, last = math.huge, 0
+    local live = live_entries(k)
+    for _, each in ipairs(redis.call('ZRANGEBYSCORE', k.queue, '-inf', '(' .. arrival)) do
+        local entry = live[each]
+        if entry and not (unlimited and entry.unlimited) then
+            first, last = math.min(first, entry.expires_at), math.max(last, entry.expires_at)
+        end
+    end
+    return first, last
+end
+
+-- The caller's queue entry, which may have lapsed; its arrival if it is live; and when the first of those in front
+-- lapses.
+local entry, arrival
+local first_in_front, last_in_front = math.huge, 0
+if front[1] then
+    entry = entry_of(k, lock_id, is_first and front[2])
+    arrival = entry and is_live_entry(entry) and entry.arrival or nil
+    first_in_front, last_in_front = entries_in_front(arrival)
+end
+blocked_until = math.max(blocked_until, last_in_front)
+
+-- What a grant answers that has to wake others first.
+local answer
+
+if blocked_until <= now then
+    -- A reader is not in its own way.
+    local own = shared and not entry and own_grant()
+    if own then
+        return own
+    end
+
+-- include grants
+
+    -- The counter is written before everything else.
+    local fence = next_fence(k)
+    if not fence then
+        return 'no_fences'
+    end
+    if entry then
+        delete_entry(k, lock_id)
+    end
+    if unlimited or read_until > 0 then
+        delete_lapsed_readers(k)
+    end
+    if shared and written then
+        redis.call('DEL', k.lock)
+    end
+    local lease = { lock_id = lock_id, shared = shared, mark = other and '+' or '-', label = label }
+    write_grant(k, lease, fence, ttl)
+    answer = granted(lease)
+    local behind = shared and entry and other and entry_of(k, other, front[1])
+    -- A grant wakes those behind it as far as there is room: if they waited for its queue entry alone, nobody else
+    -- does. A writer has to wait, and readers without permits that stand next to each other were woken together.
+    if not behind or is_live_entry(behind) and (not behind.shared or unlimited and behind.unlimited) then
+        return answer
+    end
+end
+
+local own = not answer and own_grant()
+if own then
+    return own
+end
+if not waits and not entry then
+    return not_granted('refused', blocked_until - now)
+end
+
+-- Renews the caller's entry, or makes one at the end of the queue. A lapsed entry is lost. A live one gets another
+-- waiter number.
+local function queue_up()
+    local waiter_ttl = tonumber(string.match(waiter, ' (%d+)'))
+    local arrived_at = arrival and entry.arrived_at or text(now)
+    -- It outlives the lease that a release may make of the entry.
+    local last_use = text(now + 2 * waiter_ttl + TOLERANCE)
+    if arrival then
+        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can
+        -- renew.
+        redis.call('PEXPIREAT', k.id, last_use)
+    else
+        -- Behind the last and not by the clock: two callers of one millisecond would have no order.
+        arrival = text(last_score(k.queue) + 1)
+        redis.call('ZADD', k.queue, arrival, lock_id)
+        -- A release has to find the entry, and not a lease of the caller that has lapsed.
+        if shared and redis.call('ZREM', k.readers, lock_id) == 1 then
+            redis.call('HDEL', k.shared, lock_id)
+        end
+    end
+    redis.call('HSET', k.waiters, lock_id, table.concat({ ARGV[3], arrived_at, waiter }, ' ') .. label)
+    redis.call('SET', k.id, ARGV[6], 'PXAT', last_use)
+    renew_entry(k, lock_id, unlimited, now + waiter_ttl)
+    keep_queue(k.queue, k.waiting, k.waiters, now, waiter_ttl)
+    if written and written.mark == '-' then
+        -- Its release has to look for waiters.
+        redis.call('SET', k.lock, '+' .. string.sub(written.value, 2), 'KEEPTTL')
+    end
+end
+
+if waits and not answer then
+    queue_up()
+    -- It is worth trying again when the first conflicting lease is over, because the others may be released before; or
+    -- when the first entry in front lapses, because its waiter may be dead.
+    local first_reader = read_until > now - TOLERANCE and first_reader_lapse(k) or math.huge
+    local next_look = math.min(first_lapse(written), first_reader, first_in_front)
+    return not_granted('queued', next_look - now)
+end
+
+-- include wake_ups
+
+if answer then
+    wake(k, NOBODY)
+    return answer
+end
+
+-- The last attempt of a waiter. Those behind it know from its entry when to look. A lapsed entry goes, too: when the
+-- clock steps back, it would be in their way again.
+redis.call('DEL', k.id)
+delete_entry(k, lock_id)
+wake(k, entry)
+return not_granted('refused', blocked_until - now)

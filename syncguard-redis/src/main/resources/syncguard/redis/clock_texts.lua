@@ -1,0 +1,23 @@
+-- The clock as texts, which are cheaper than numbers. Needs clock.lua.
+
+local micros = string.sub('00000' .. time[2], -6)
+local clock_fence = time[1] .. string.sub(micros, 1, 5)
+local clock_millis = time[1] .. string.sub(micros, 1, 3)
+
+-- Draws the fence of the clock. Answers false if the counter is not behind it, and leaves the counter as it was.
+local function draw_clock_fence(counter, retention)
+    local last = redis.call('SET', counter, clock_fence, 'PX', retention, 'GET')
+    -- Of these forms, the order of the texts is that of the numbers.
+    if clock_fence < '81' and #clock_fence == 15 and (not last or last < clock_fence and #last < 16) then
+        return true
+    end
+    if last then
+        redis.call('SET', counter, last)
+    else
+        redis.call('DEL', counter)
+    end
+    return false
+end
+
+-- What all grants with this ttl and tolerance have in common. Nearly all requests of a batch have the same.
+local common_ttl, common_over, common_times, common_answer
