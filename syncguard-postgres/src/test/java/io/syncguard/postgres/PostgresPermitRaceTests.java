@@ -182,6 +182,20 @@ class PostgresPermitRaceTests {
         assertThat(race.woken()).containsExactly(1L, 2L, 3L);
     }
 
+    @Test
+    void no_later_fence_of_a_hand_over_to_several_has_an_earlier_time() throws Exception {
+        race.grant(MINE);
+        queueForHandOver(3, 3, 3);
+        race.functions.tickingClock(Duration.ofMillis(1));
+
+        race.backend.release(MINE);
+
+        assertThat(race.jdbc.queryForList(
+                        "SELECT acquired_at_ms FROM syncguard_locks_shared ORDER BY fence", Long.class))
+                .hasSize(3)
+                .isSorted();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {FIRST, SECOND, THIRD})
     void one_who_leaves_in_the_middle_of_a_hand_over_to_several_gives_its_place_back(String leaver) throws Exception {
