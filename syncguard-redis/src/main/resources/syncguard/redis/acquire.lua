@@ -18,7 +18,7 @@
 
 -- include clock_texts
 
-local k, a = 0, 0
+local key_offset, arg_offset = 0, 0
 
 -- include grant_free
 
@@ -26,7 +26,7 @@ local k, a = 0, 0
 
 -- include enter_queue
 
-local queued = enter_queue(k, a)
+local queued = enter_queue(key_offset, arg_offset)
 if queued then
     return queued
 end

@@ -1,6 +1,6 @@
--- Operations of many callers. ARGV[1] has a letter for each: the first of its script, acquire or release. The others are
--- its arguments, and KEYS its keys. Answers each in the order of the request: what its script answers, or 'error' and a
--- message. An error of one does not end the others.
+-- Operations of many callers. ARGV[1] has a letter for each: the first of its script, acquire or release. Behind it are
+-- the arguments of all; KEYS has the keys of all. Answers each in the order of the request: what its script answers, or
+-- 'error' and a message. An error of one does not end the others.
 --
 -- With full memory Redis refuses a grant, unless an operation before it has written: then it allows the whole batch.
 
@@ -8,7 +8,7 @@
 
 -- include clock_texts
 
-local function grant_free(k, a)
+local function grant_free(key_offset, arg_offset)
 -- include grant_free
 end
 
@@ -16,7 +16,7 @@ end
 
 -- include enter_queue
 
-local function release_alone(k, a)
+local function release_alone(key_offset, arg_offset)
 -- include release_alone
     return nil, lease
 end
@@ -36,27 +36,29 @@ local function part(list, before, count)
     return { unpack(list, before + 1, before + count) }
 end
 
-local function acquire(k, a)
-    return grant_free(k, a) or enter_queue(k, a) or acquire_in_full(part(KEYS, k, 8), part(ARGV, a, 7))
+local function acquire(key_offset, arg_offset)
+    return grant_free(key_offset, arg_offset) or enter_queue(key_offset, arg_offset)
+        or acquire_in_full(part(KEYS, key_offset, 8), part(ARGV, arg_offset, 7))
 end
 
-local function release(k, a)
-    local released, lease = release_alone(k, a)
-    return released or hand_over(k, a, lease) or release_in_full(part(KEYS, k, 8), part(ARGV, a, 3), lease)
+local function release(key_offset, arg_offset)
+    local released, lease = release_alone(key_offset, arg_offset)
+    return released or hand_over(key_offset, arg_offset, lease)
+        or release_in_full(part(KEYS, key_offset, 8), part(ARGV, arg_offset, 3), lease)
 end
 
 local answers = {}
-local k, a = 0, 1
+local key_offset, arg_offset = 0, 1
 for i = 1, #ARGV[1] do
     local done, answer
     if string.sub(ARGV[1], i, i) == 'a' then
-        done, answer = pcall(acquire, k, a)
-        a = a + 7
+        done, answer = pcall(acquire, key_offset, arg_offset)
+        arg_offset = arg_offset + 7
     else
-        done, answer = pcall(release, k, a)
-        a = a + 3
+        done, answer = pcall(release, key_offset, arg_offset)
+        arg_offset = arg_offset + 3
     end
-    k = k + 8
+    key_offset = key_offset + 8
     answers[i] = done and answer or { 'error', type(answer) == 'table' and answer.err or answer }
 end
 return answers

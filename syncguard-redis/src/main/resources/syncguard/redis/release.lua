@@ -5,7 +5,7 @@
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
 
-local k, a = 0, 0
+local key_offset, arg_offset = 0, 0
 
 -- include release_alone
 
@@ -15,7 +15,7 @@ local k, a = 0, 0
 
 -- include hand_over
 
-local handed_over = hand_over(k, a, lease)
+local handed_over = hand_over(key_offset, arg_offset, lease)
 if handed_over then
     return handed_over
 end

@@ -90,6 +90,19 @@ class RedisLostPartsTests extends ContractFixture {
         assertThat(renewQueueEntry(waiters.get(1))).isZero();
     }
 
+    /** No request makes a reader beside a writer. Somebody may have written the key by hand. */
+    @Test
+    void a_writer_is_not_handed_the_key_beside_a_reader() {
+        connect(backend(), wakeUps(new ArrayList<>()));
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = acceptingHandOver(waiting(writer()));
+        queued(waiter);
+        store.redis().opsForZSet().add(store.key("readers", KEY), "somebody", Fence.MAX_VALUE);
+
+        assertThat(backend().release(holder.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
+        queued(waiter.fromQueue());
+    }
+
     /** {@code ~} is an entry whose expiry is lost: it never lapses. */
     @ParameterizedTest
     @ValueSource(strings = {"~W W", "~W R", "~W 1", "~1 1", "~1 R", "~R W", "~R 1", "~R ~R ~1 W", "R ~W R", "R ~1 R"})
