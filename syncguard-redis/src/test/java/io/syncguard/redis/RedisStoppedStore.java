@@ -149,7 +149,7 @@ public final class RedisStoppedStore implements StoppedStore {
 
     @Override
     public void sweep(String key) {
-        String script = Stream.of("clock", "leases", "queue", "grants")
+        String script = Stream.of("clock", "leases", "queue_expiry", "queue", "grants")
                 .map(part -> stopped.text(SCRIPTS + part + ".lua"))
                 .collect(Collectors.joining("", "", SWEEP));
         String name = new RedisKeySpace(new StorageKeys(prefix, 1000, 26)).name(key);
