@@ -11,7 +11,7 @@
  *
  * Steps, and where the code has them:
  *
- *   first_look, proved          first statements of _acquire; EXISTS in acquire.lua
+ *   first_look, proved          first statements of _acquire; EXISTS in grant_free.lua
  *   attempt                     _acquire, _own_lease; acquire.lua; Acquirer.attempt
  *   look_at, delete_lapsed      _blockers, _delete_lapsed; delete_lapsed_leases
  *   draw, grant                 _next_fence, _grant; next_fence, write_grant

@@ -18,6 +18,7 @@
 
 -- include clock_texts
 
+-- A batch has other offsets.
 local key_offset, arg_offset = 0, 0
 
 -- include grant_free

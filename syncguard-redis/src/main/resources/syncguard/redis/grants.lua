@@ -14,8 +14,8 @@ local function has_fences(k)
 end
 
 -- The next fence of the lock; nil if the counter has reached its end, where it stays. A grant writes it before
--- everything else: with full memory Redis refuses it, and nothing has changed. The first look of acquire.lua does the
--- same in short.
+-- everything else: with full memory Redis refuses it, and nothing has changed. draw_clock_fence does the same in
+-- short.
 --
 -- By the clock it is at least the clock in steps of ten microseconds, so it is also larger than the fences that a lost
 -- counter has given in earlier steps. The counter expires one retention after the time that its fence stands for.

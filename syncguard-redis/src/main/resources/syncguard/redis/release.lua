@@ -5,6 +5,7 @@
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
 
+-- A batch has other offsets.
 local key_offset, arg_offset = 0, 0
 
 -- include release_alone
