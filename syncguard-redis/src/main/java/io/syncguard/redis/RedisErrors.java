@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.protocol.RedisProtocolException;
 import io.syncguard.LockBackendException;
@@ -222,18 +223,29 @@ final class RedisErrors {
             return " answers, but is no Redis. Correct spring.data.redis.*";
         }
         Throwable reason = find(error, cause -> cause instanceof IOException && cause.getMessage() != null);
-        if (reason != null || find(error, cause -> CLOSED.equals(cause.getMessage())) == null) {
-            return " cannot be reached"
-                    + (reason == null ? "" : ": " + withoutAddress(String.valueOf(reason.getMessage())))
-                    + ". Start it, correct spring.data.redis.*, or try again later";
+        if (reason == null ? isClosed(error) : isReset(error, reason)) {
+            return " closes each new connection. Correct spring.data.redis.* if it is no Redis or expects TLS, or try"
+                    + " again later";
         }
-        return " closes each new connection. Correct spring.data.redis.* if it is no Redis or expects TLS, or try again"
-                + " later";
+        return " cannot be reached"
+                + (reason == null ? "" : ": " + withoutAddress(String.valueOf(reason.getMessage())))
+                + ". Start it, correct spring.data.redis.*, or try again later";
+    }
+
+    private static boolean isClosed(Throwable error) {
+        return find(error, cause -> CLOSED.equals(cause.getMessage())) != null;
+    }
+
+    /** Whether a new connection was reset: the server closed it with bytes that it had not read. */
+    private static boolean isReset(Throwable error, Throwable reason) {
+        return find(error, RedisConnectionException.class::isInstance) != null
+                && String.valueOf(reason.getMessage()).contains("reset");
     }
 
     /** Removes the address that the driver adds, and on Linux the name of the system call. */
     private static String withoutAddress(String message) {
-        return message.replaceFirst("^finishConnect.*error\\(-\\d+\\): ", "").replaceFirst(": [^ ]*/[^ ]*:\\d+$", "");
+        return message.replaceFirst("^\\w+\\(\\.\\.\\) failed.*error\\(-\\d+\\): ", "")
+                .replaceFirst(": [^ ]*/[^ ]*:\\d+$", "");
     }
 
     /**

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
-import com.sun.net.httpserver.HttpServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.protocol.CommandType;
@@ -19,8 +18,6 @@ import io.syncguard.leader.LeaderElection;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -142,12 +139,10 @@ class CallMessagesTests {
     @ParameterizedTest
     @ValueSource(strings = {"url=redis://%s", "cluster.nodes=%s", "sentinel.nodes=%s"})
     void where_another_server_than_redis_is(String server) throws IOException {
-        HttpServer web = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        web.start();
-        try {
-            redisAt(server, web.getAddress().getPort(), "redis-is-web");
-        } finally {
-            web.stop(0);
+        try (NoRedis web = new NoRedis("HTTP/1.1 400 Bad Request\r\n\r\n");
+                NoRedis reset = new NoRedis("")) {
+            redisAt(server, web.port(), "redis-is-web");
+            redisAt(server, reset.port(), "redis-is-postgres");
         }
         redisAt(
                 server,
