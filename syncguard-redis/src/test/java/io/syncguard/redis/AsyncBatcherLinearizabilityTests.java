@@ -6,6 +6,7 @@ import io.syncguard.testing.ChildJvm;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -86,23 +87,35 @@ public class AsyncBatcherLinearizabilityTests {
 
         @Operation
         public int send(@Param(name = "key") int key) throws Exception {
-            return answerOf(Shared.batcher.send(request(key)));
+            return asCaller(() -> answerOf(Shared.batcher.send(request(key))));
         }
 
         /** Leaves at once. Sends another request only if the store cannot have received this one. */
         @Operation
         public int sendAndLeaveFirst(@Param(name = "key") int key) throws Exception {
-            Request request = request(key);
-            BatchedReply<Request, Integer> reply = Shared.batcher.send(request);
-            if (!reply.cancel(false)) {
-                return answerOf(reply);
+            return asCaller(() -> {
+                Request request = request(key);
+                BatchedReply<Request, Integer> reply = Shared.batcher.send(request);
+                if (!reply.cancel(false)) {
+                    return answerOf(reply);
+                }
+                if (reply.wasSent()) {
+                    Shared.leftInDoubt.incrementAndGet();
+                    return answerOf(request.executed);
+                }
+                Shared.leftUnsent.incrementAndGet();
+                return send(key);
+            });
+        }
+
+        /** A batch takes more requests if there are more callers. */
+        private static int asCaller(Callable<Integer> call) throws Exception {
+            Shared.batcher.enter();
+            try {
+                return call.call();
+            } finally {
+                Shared.batcher.leave();
             }
-            if (reply.wasSent()) {
-                Shared.leftInDoubt.incrementAndGet();
-                return answerOf(request.executed);
-            }
-            Shared.leftUnsent.incrementAndGet();
-            return send(key);
         }
 
         private Request request(int key) {

@@ -44,23 +44,26 @@ class RedisUnwillingServerTests {
 
     @Test
     void one_that_cannot_save() throws Exception {
-        Path data = Files.createDirectory(directory.resolve("data"));
-        try (OwnRedis redis = new OwnRedis("save 3600 1", "dir " + data);
-                LockBackend backend = open(redis)) {
-            backend.acquire(held);
-            Files.delete(data);
-            redis.commands().bgsave();
-            eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:err"));
+        try (OwnRedis redis = new OwnRedis("save 3600 1", "dir " + directory)) {
+            try (LockBackend backend = open(redis)) {
+                backend.acquire(held);
+                Path inTheWay = Files.createDirectory(directory.resolve("dump.rdb"));
+                redis.commands().bgsave();
+                eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:err"));
 
-            assertUnavailable("MISCONF", backend);
-            assertUnavailable("MISCONF", () -> backend.release(held.lockId()));
-            assertThat(backend.isLocked("order:42")).isTrue();
+                assertUnavailable("MISCONF", backend);
+                assertUnavailable("MISCONF", () -> backend.release(held.lockId()));
+                assertThat(backend.isLocked("order:42")).isTrue();
 
-            redis.commands().configSet("dir", directory.toString());
-            redis.commands().bgsave();
-            eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:ok"));
-            assertLocks(backend);
-            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
+                Files.delete(inTheWay);
+                redis.commands().bgsave();
+                eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:ok"));
+                assertLocks(backend);
+                assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
+            } finally {
+                // A server that cannot save does not stop.
+                redis.commands().configSet("save", "");
+            }
         }
     }
 
