@@ -1260,7 +1260,7 @@ BEGIN
     END IF;
 
     -- The shared leases in the same way.
-    v_keys := ARRAY(SELECT DISTINCT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids));
+    v_keys := ARRAY(SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids));
     IF v_keys OPERATOR(pg_catalog.=) '{}' THEN
         RETURN;
     END IF;

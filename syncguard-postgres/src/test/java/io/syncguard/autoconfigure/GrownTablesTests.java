@@ -85,6 +85,10 @@ class GrownTablesTests {
                 "syncguard_locks_force_release('s9')",
                 "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
                 "syncguard_locks_release_batch(ARRAY['id9', 'shared8', 'shared7'], 'c')",
+                "syncguard_locks_release_batch(ARRAY['many8', 'many7'], 'c')",
+                "syncguard_locks_release('many9')",
+                "syncguard_locks_extend(ARRAY['many9', 'many8'], ARRAY[2000, 90000]::bigint[])",
+                "syncguard_locks_release_after('many9', 1)",
                 "syncguard_locks_sweep(ARRAY['k9'])",
                 "syncguard_locks_forget('fence:s99', 604800000)"
             })
