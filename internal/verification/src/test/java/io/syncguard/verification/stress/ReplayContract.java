@@ -59,7 +59,7 @@ abstract class ReplayContract {
     void a_run_with_another_fence_is_rejected(@TempDir Path directory) throws Exception {
         List<RowChange> changes = new ArrayList<>(keys.get(0));
         int middle = changes.size() / 2;
-        while (changes.get(middle).table() != 'C') {
+        while (!leavesFence(changes, middle)) {
             middle++;
         }
         RowChange change = changes.get(middle);
@@ -78,6 +78,14 @@ abstract class ReplayContract {
                         change.fence() + 1));
 
         assertThat(replay(new ModelReplay(changes), directory)).contains("rejected: ");
+    }
+
+    /** A release may draw a fence and take it back: nobody sees that one. */
+    private static boolean leavesFence(List<RowChange> changes, int index) {
+        RowChange change = changes.get(index);
+        return change.table() == 'C'
+                && changes.subList(index + 1, changes.size()).stream()
+                        .noneMatch(later -> later.table() == 'C' && later.transaction() == change.transaction());
     }
 
     @Test
