@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +22,6 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
  * A session keeps the plans that it made while the tables were empty: they must also be efficient when the tables have
  * grown.
  */
-@Tag("verification")
 class GrownTablesTests {
 
     private static final int ROWS = 2000;
