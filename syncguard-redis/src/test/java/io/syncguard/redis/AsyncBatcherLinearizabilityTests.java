@@ -104,7 +104,7 @@ public class AsyncBatcherLinearizabilityTests {
                     return answerOf(request.executed);
                 }
                 Shared.leftUnsent.incrementAndGet();
-                return send(key);
+                return answerOf(Shared.batcher.send(request(key)));
             });
         }
 

@@ -257,7 +257,7 @@ final class RedisScriptWatch implements AutoCloseable {
 
     private List<String> askForKeys(List<String> command) {
         if (command.size() == 1) {
-            // Redis 7.0 refuses the question.
+            // One word has no keys, and Redis 7.0 refuses the question.
             return List.of();
         }
         CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8).add("GETKEYS");

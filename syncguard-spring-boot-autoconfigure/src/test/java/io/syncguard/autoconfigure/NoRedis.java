@@ -5,14 +5,14 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A server with another protocol: answers the first bytes of each connection, or resets the connection. */
 final class NoRedis implements AutoCloseable {
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    private final List<Socket> clients = new ArrayList<>();
+    private final List<Socket> clients = new CopyOnWriteArrayList<>();
     private final String answer;
 
     /** @param answer empty for a server that resets each connection */
