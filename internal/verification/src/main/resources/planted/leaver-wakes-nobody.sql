@@ -1,6 +1,14 @@
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_permits INTEGER) RETURNS VOID
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_leave(p_lock_ids TEXT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
+DECLARE
+    v_left TEXT[];
 BEGIN
-    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f WHERE f.grantable;
+    WITH deleted AS (
+        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids) RETURNING w.key, w.lock_id
+    ), woken AS (
+        SELECT ${syncguard_locks}_wake(d.key, NULL::BIGINT, NULL::INTEGER)::TEXT FROM deleted d
+    )
+    SELECT coalesce(array_agg(d.lock_id), '{}') INTO v_left FROM deleted d, (SELECT count(*) FROM woken) AS w;
+    RETURN v_left;
 END
 $function$;

@@ -121,12 +121,25 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     key_debug TEXT
 ) WITH (fillfactor = 70);
 
--- The answer to an acquire request. granted_fence is null if it is refused, and 0 if the counter is at its end. A
--- refusal names the holder of the key, for people; held_since_ms is null if only waiters block the request.
--- held_lapsed: the lease of the holder has lapsed, but a transaction locks the row, such as a commit under the lock.
--- time_left_ms: when to try again, or to look again in the queue. request_position counts from 1 in a batch.
+-- The column, the type and the indexes that are missing: IF NOT EXISTS would lock a table even if the column or the
+-- index exists.
 DO $do$
+DECLARE
+    "Old"    TEXT;
+    "Wanted" RECORD;
 BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid OPERATOR(pg_catalog.=) '${syncguard_locks}_waiters'::pg_catalog.regclass
+            AND attname OPERATOR(pg_catalog.=) 'permits'
+    ) THEN
+        ALTER TABLE ${syncguard_locks}_waiters ADD COLUMN permits INTEGER DEFAULT 1;
+    END IF;
+
+    -- The answer to an acquire request. granted_fence is null if it is refused, and 0 if the counter is at its end. A
+    -- refusal names the holder of the key, for people; held_since_ms is null if only waiters block the request.
+    -- held_lapsed: the lease of the holder has lapsed, but a transaction locks the row, such as a commit under the
+    -- lock. time_left_ms: when to try again, or to look again in the queue. request_position counts from 1 in a batch.
     IF pg_catalog.to_regtype('${syncguard_locks}_answer') IS NULL THEN
         CREATE TYPE ${syncguard_locks}_answer AS (
             granted_fence    BIGINT,
@@ -140,104 +153,77 @@ BEGIN
             request_position BIGINT
         );
     END IF;
-END
-$do$;
 
--- Removes functions of earlier builds that have other names, parameters or columns now: acquire requests of instances
--- with version 3 fail.
-DO $do$
-DECLARE
-    v_old TEXT;
-BEGIN
-    FOREACH v_old IN ARRAY ARRAY[
+    FOR "Wanted" IN
+        SELECT w.table_name::pg_catalog.regclass AS table_name, w.columns
+        FROM (VALUES
+            ('${syncguard_locks}', 'expires_at_ms'),
+            ('${syncguard_locks}_shared', 'expires_at_ms'),
+            ('${syncguard_locks}_shared', 'key, expires_at_ms'),
+            ('${syncguard_locks}_waiters', 'key, arrival')
+        ) AS w (table_name, columns)
+    LOOP
+        IF NOT EXISTS (
+            SELECT FROM pg_catalog.pg_index i
+            WHERE i.indrelid OPERATOR(pg_catalog.=) "Wanted".table_name AND "Wanted".columns OPERATOR(pg_catalog.=) (
+                SELECT pg_catalog.string_agg(pg_catalog.pg_get_indexdef(i.indexrelid, c, true), ', ' ORDER BY c)
+                FROM pg_catalog.generate_series(1, i.indnkeyatts::INTEGER) AS c
+            )
+        ) THEN
+            EXECUTE pg_catalog.format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
+        END IF;
+    END LOOP;
+
+    -- Functions of earlier builds that have other names, parameters or columns now: acquire requests of instances with
+    -- version 3 fail.
+    FOREACH "Old" IN ARRAY ARRAY[
         'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'front(text)', 'next_look(text,boolean,bigint,bigint,bigint)',
+        'front(text)', 'front_waiters(text)', 'lock_key(text)', 'lock_shortened(text[],bigint[])',
+        'next_look(text,boolean,bigint,bigint,bigint)', 'next_look(text,integer,bigint,bigint,bigint)',
         'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
             'text,bigint[],boolean)',
         'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'queue_front(text)', 'remove(text)', 'wake_behind(text,bigint,boolean)'
+        'queue_batch(text[],integer[],text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'queue_front(text)', 'remove(text)', 'wake_behind(text,bigint,boolean)', 'wake_behind(text,bigint,integer)',
+        'wake_front(text)', 'wake_next(text)'
     ]
     LOOP
-        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) v_old) IS NOT NULL THEN
-            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', v_old);
-        END IF;
-    END LOOP;
-END
-$do$;
-
--- Creates missing indexes. CREATE INDEX IF NOT EXISTS would lock its table even if the index exists.
-DO $do$
-DECLARE
-    "Wanted" RECORD;
-BEGIN
-    FOR "Wanted" IN
-        SELECT w.table_name::pg_catalog.regclass AS table_name, w.columns, w.names
-        FROM (VALUES
-            ('${syncguard_locks}', 'expires_at_ms', ARRAY['expires_at_ms']),
-            ('${syncguard_locks}_shared', 'expires_at_ms', ARRAY['expires_at_ms']),
-            ('${syncguard_locks}_shared', 'key, expires_at_ms', ARRAY['key', 'expires_at_ms']),
-            ('${syncguard_locks}_waiters', 'key, arrival', ARRAY['key', 'arrival'])
-        ) AS w (table_name, columns, names)
-    LOOP
-        IF NOT EXISTS (
-            SELECT FROM pg_catalog.pg_index i
-            WHERE i.indrelid OPERATOR(pg_catalog.=) "Wanted".table_name AND "Wanted".names OPERATOR(pg_catalog.=) ARRAY(
-                SELECT a.attname::TEXT FROM pg_catalog.unnest(i.indkey) WITH ORDINALITY AS k (attnum, position)
-                JOIN pg_catalog.pg_attribute a
-                    ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.attnum
-                ORDER BY k.position
-            )
-        ) THEN
-            EXECUTE pg_catalog.format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
+        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) "Old") IS NOT NULL THEN
+            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', "Old");
         END IF;
     END LOOP;
 END
 $do$;
 
 -- How long the store keeps a lapsed lease from others.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_tolerance() RETURNS BIGINT
-LANGUAGE sql STABLE AS $function$
-    SELECT 1000::BIGINT
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_tolerance() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT 1000::BIGINT';
 
 -- The largest fence. A larger one would have 16 digits and no longer sort as text.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_last_fence() RETURNS BIGINT
-LANGUAGE sql STABLE AS $function$
-    SELECT 900000000000000
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_last_fence() RETURNS BIGINT LANGUAGE sql STABLE
+AS 'SELECT 900000000000000';
 
 -- A fence as leases store it.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_text(p_fence BIGINT) RETURNS TEXT
-LANGUAGE sql STABLE AS $function$
-    SELECT pg_catalog.lpad(p_fence::TEXT, 15, '0')
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_text(p_fence BIGINT) RETURNS TEXT LANGUAGE sql STABLE
+AS $function$ SELECT pg_catalog.lpad(p_fence::TEXT, 15, '0') $function$;
 
 -- The fence key of a key. PostgreSQL keeps a key as it is: a key has at most 512 bytes, and an index takes 2700.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_key(p_key TEXT) RETURNS TEXT
-LANGUAGE sql STABLE AS $function$
-    SELECT 'fence:' || p_key
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_key(p_key TEXT) RETURNS TEXT LANGUAGE sql STABLE
+AS $function$ SELECT 'fence:' || p_key $function$;
 
 -- The key of a fence key.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT
-LANGUAGE sql STABLE AS $function$
-    SELECT pg_catalog.substr(p_fence_key, 1 + pg_catalog.length(${syncguard_locks}_fence_key(''::TEXT)))
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT LANGUAGE sql STABLE
+AS $function$ SELECT pg_catalog.substr(p_fence_key, 1 + pg_catalog.length('fence:'::TEXT)) $function$;
 
 -- The table of fence counters that these functions use. The library compares it with its own setting at the start.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_counters() RETURNS TEXT
-LANGUAGE sql IMMUTABLE AS $function$
-    SELECT '${syncguard_fence_counters}'
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_counters() RETURNS TEXT LANGUAGE sql IMMUTABLE
+AS $function$ SELECT '${syncguard_fence_counters}' $function$;
 
 -- Where fences come from, counter or clock. The library compares it with its own setting at the start.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_source() RETURNS TEXT
-LANGUAGE sql STABLE AS $function$
-    SELECT '${syncguard_fence_source}'
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_source() RETURNS TEXT LANGUAGE sql STABLE
+AS $function$ SELECT '${syncguard_fence_source}' $function$;
 
 -- The fence after this one. By the clock it is at least a hundred times its milliseconds, so it is also larger than the
 -- fences that a lost counter has given. The clock alone gives no larger fence than 810000000000000, in the year 2226: a
@@ -253,22 +239,17 @@ $function$;
 
 -- The clock that judges every lease, in milliseconds. It is read under the row lock; now() would be the start of the
 -- transaction.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT
-LANGUAGE sql VOLATILE AS $function$
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS $function$
     SELECT pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp())::NUMERIC * 1000::NUMERIC)::BIGINT
 $function$;
 
 -- Whether a lease with this expiry is live at this time.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_is_live(p_expires_at_ms BIGINT, p_now_ms BIGINT) RETURNS BOOLEAN
-LANGUAGE sql STABLE AS $function$
-    SELECT p_expires_at_ms > p_now_ms - ${syncguard_locks}_tolerance()
-$function$;
+LANGUAGE sql STABLE AS 'SELECT p_expires_at_ms > p_now_ms - ${syncguard_locks}_tolerance()';
 
 -- The cleanup deletes leases that expired before this time: twice the tolerance ago.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep_before() RETURNS BIGINT
-LANGUAGE sql VOLATILE AS $function$
-    SELECT ${syncguard_locks}_now() - 2 * ${syncguard_locks}_tolerance()
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep_before() RETURNS BIGINT LANGUAGE sql VOLATILE
+AS 'SELECT ${syncguard_locks}_now() - 2 * ${syncguard_locks}_tolerance()';
 
 -- Why a lease with this expiry was neither extended nor released. The expiry is null if there is no lease.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome(p_expires_at_ms BIGINT) RETURNS TEXT
@@ -295,34 +276,40 @@ $function$;
 -- The key of a lease or queue entry, null if there is none.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of(p_lock_id TEXT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
-DECLARE
-    v_key TEXT;
 BEGIN
     -- All three in one snapshot: a hand-over moves a row from the queue to the leases, and two looks could miss both.
-    SELECT o.key INTO v_key FROM (
-        SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
-        UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
-        UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
-    ) o WHERE o.lock_id = p_lock_id;
-    RETURN v_key;
+    RETURN (
+        SELECT o.key FROM (
+            SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
+            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
+            UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
+        ) o WHERE o.lock_id = p_lock_id LIMIT 1
+    );
 END
 $function$;
 
--- Locks the serialising row of a key. From here to the commit, no other transaction can grant or release the key, or
--- change its queue.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT) RETURNS VOID
+-- Locks the serialising row of a key, and says whether it did: if another transaction locks the row, it waits only with
+-- p_waits. From here to the commit, no other transaction can grant or release the key, or change its queue.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT, p_waits BOOLEAN) RETURNS BOOLEAN
 LANGUAGE plpgsql AS $function$
 BEGIN
+    IF NOT p_waits THEN
+        PERFORM 1 FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+        FOR NO KEY UPDATE SKIP LOCKED;
+        RETURN FOUND;
+    END IF;
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        -- Its first grant created the row, and _forget may have deleted it since. DO UPDATE locks the row of another
+        -- Its first grant creates the row, and _forget may have deleted it since. DO UPDATE locks the row of another
         -- request that creates it at the same time.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), p_key)
         ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence;
     END IF;
+    RETURN true;
 END
 $function$;
 
@@ -331,6 +318,9 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_keys(p_keys TEXT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
 BEGIN
+    IF p_keys OPERATOR(pg_catalog.=) '{}' THEN
+        RETURN p_keys;
+    END IF;
     RETURN ARRAY(
         SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ANY (ARRAY(
@@ -432,7 +422,7 @@ BEGIN
 END
 $function$;
 
--- The next fence of a key, or 0 if the counter is at its end. Drawing it locks the serialising row.
+-- The next fence of a key whose serialising row exists, or 0 if the counter is at its end. Drawing it locks the row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -442,16 +432,6 @@ BEGIN
     SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
     RETURNING c.fence INTO v_fence;
-    IF NOT FOUND THEN
-        -- The counter is at its end; or _forget has deleted it, and another request may create it at the same time.
-        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key),
-                ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key)
-        ON CONFLICT (fence_key) DO UPDATE
-        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-        WHERE c.fence < ${syncguard_locks}_last_fence()
-        RETURNING c.fence INTO v_fence;
-    END IF;
     RETURN coalesce(v_fence, 0);
 END
 $function$;
@@ -476,23 +456,6 @@ BEGIN
 END
 $function$;
 
--- In how many milliseconds a refused waiter has to look again if no wake-up comes: when the first of the blocking
--- leases ends, because the others may be released before that without a wake-up; or when the first entry in front ends,
--- because its waiter may be dead. Null if there is no such time.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
-    p_key TEXT, p_permits INTEGER, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
-) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-BEGIN
-    RETURN least(
-        CASE WHEN p_leases_until_ms > p_now_ms THEN least(p_leases_until_ms, (
-            SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
-            WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND p_permits IS NOT NULL
-        )) END,
-        p_entry_until_ms) - p_now_ms;
-END
-$function$;
-
 -- The lease that a waiter has already: the message of a hand-over was lost or is still under way, or the answer to an
 -- earlier attempt was lost. It is acquired now: until now, nobody held it. The caller has locked the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_own_lease(
@@ -502,22 +465,10 @@ LANGUAGE plpgsql AS $function$
 DECLARE
     v_answer ${syncguard_locks}_answer;
 BEGIN
-    PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-    IF FOUND THEN
-        UPDATE ${syncguard_locks} l SET
-            acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-        WHERE l.key = p_key AND l.lock_id = p_lock_id
-            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
-        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms
-        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
-    END IF;
-    IF NOT p_shared OR v_answer.granted_fence IS NOT NULL THEN
-        RETURN v_answer;
-    END IF;
-    PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-    IF FOUND THEN
-        UPDATE ${syncguard_locks}_shared s SET
-            acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+    IF p_shared THEN
+        PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+        UPDATE ${syncguard_locks}_shared s
+        SET acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
         WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
         RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms
         INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
@@ -525,6 +476,14 @@ BEGIN
             DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (ARRAY(
                 SELECT o.lock_id FROM ${syncguard_locks}_shared o WHERE o.lock_id = p_lock_id FOR UPDATE SKIP LOCKED));
         END IF;
+    ELSE
+        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+        UPDATE ${syncguard_locks} l
+        SET acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE l.key = p_key AND l.lock_id = p_lock_id
+            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms
+        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
     END IF;
     RETURN v_answer;
 END
@@ -533,7 +492,8 @@ $function$;
 -- One attempt. Without a waiter, it is a single attempt or, with p_queued, the last one of a waiter, which leaves the
 -- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
 -- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
--- p_contended: the key is probably not free; a wrong guess costs time only.
+-- p_contended: the key is probably not free; a wrong guess costs time only. It is null in a batch, which does not wait
+-- for the serialising row: the answer is null if another transaction locks that.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
@@ -546,9 +506,8 @@ DECLARE
     v_fence   BIGINT;
     v_is_free BOOLEAN;
     v_now     BIGINT;
-    v_arrival BIGINT;
     v_commits TEXT;
-    v_is_full BOOLEAN := false;
+    v_left    TEXT[];
     "Blocked" RECORD;
 BEGIN
     IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
@@ -566,40 +525,27 @@ BEGIN
 
     IF NOT p_queued AND NOT p_shared AND NOT p_contended THEN
         -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
-        -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
-        -- they are there. So an unchanged fence, or a row that is created here, proves that the key is still free. Both
-        -- statements wait for a grant under way.
-        SELECT c.ctid, c.fence,
-               NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-        INTO v_counter, v_fence, v_is_free
-        FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-        IF v_is_free IS NOT FALSE THEN
-            IF v_is_free THEN
-                UPDATE ${syncguard_fence_counters} c
-                SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-                WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
-                    AND c.fence < ${syncguard_locks}_last_fence()
-                RETURNING c.fence INTO v_fence;
-            ELSE
-                INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-                SELECT ${syncguard_locks}_fence_key(p_key),
-                       ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
-                WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-                ON CONFLICT (fence_key) DO NOTHING
-                RETURNING c.fence INTO v_fence;
-            END IF;
+        -- begin with a grant, which changes the fence, and _forget does not delete the row while they are there. So an
+        -- unchanged fence proves that the key is still free. The update waits for a grant under way.
+        LOOP
+            SELECT c.ctid, c.fence,
+                   NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                   AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                   AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+            INTO v_counter, v_fence, v_is_free
+            FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+            EXIT WHEN FOUND;
+            -- The first grant of the key creates the row.
+            v_is_free := ${syncguard_locks}_lock_key(p_key, true);
+        END LOOP;
+        IF v_is_free THEN
+            UPDATE ${syncguard_fence_counters} c
+            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+            WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
+                AND c.fence < ${syncguard_locks}_last_fence()
+            RETURNING c.fence INTO v_fence;
             IF FOUND THEN
                 v_now := ${syncguard_locks}_now();
-                IF v_is_free IS NULL AND v_fence < ${syncguard_locks}_fence_after(0::BIGINT, v_now) THEN
-                    -- The insert has waited for a row with a later fence, which _forget has deleted since.
-                    v_fence := ${syncguard_locks}_fence_after(0::BIGINT, v_now);
-                    UPDATE ${syncguard_fence_counters} c SET fence = v_fence
-                    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-                END IF;
                 INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
                 VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key,
                         p_owner);
@@ -617,35 +563,25 @@ BEGIN
     ) THEN
         "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
         IF "Blocked".time_left_ms > 0 AND "Blocked".own_arrival IS NULL THEN
-            v_answer.time_left_ms := "Blocked".time_left_ms;
-            v_answer.held_by := "Blocked".held_by;
-            v_answer.held_since_ms := "Blocked".held_since_ms;
-            v_answer.held_by_others := "Blocked".held_by_others;
-            RETURN v_answer;
+            RETURN (NULL, NULL, NULL, "Blocked".time_left_ms, "Blocked".held_by, "Blocked".held_since_ms,
+                    "Blocked".held_by_others, NULL, NULL)::${syncguard_locks}_answer;
         END IF;
     END IF;
 
     -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-    FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        PERFORM ${syncguard_locks}_lock_key(p_key);
+    IF NOT ${syncguard_locks}_lock_key(p_key, p_contended IS NOT NULL) THEN
+        RETURN NULL;
     END IF;
-    IF p_shared AND p_permits IS NOT NULL AND NOT p_queued THEN
-        -- Lapsed leases count here. There is no live exclusive lease beside shared ones. The first look is an index
-        -- scan, which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
-        v_is_full := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-            AND EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
-    END IF;
+    v_answer := NULL;
     IF p_queued THEN
         v_answer := ${syncguard_locks}_own_lease(p_key, p_shared, p_lock_id, p_ttl_ms);
         IF v_answer.granted_fence IS NOT NULL THEN
             RETURN v_answer;
         END IF;
-    ELSIF p_shared AND NOT v_is_full THEN
+    ELSIF p_shared THEN
         -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits; for one with
-        -- permits, no waiter at all.
+        -- permits, no waiter at all, and room. Lapsed leases count here. The first look for room is an index scan,
+        -- which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
         UPDATE ${syncguard_fence_counters} c
         SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
         WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
@@ -653,99 +589,98 @@ BEGIN
             AND NOT EXISTS (
                 SELECT FROM ${syncguard_locks}_waiters w
                 WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
+            AND (p_permits IS NULL
+                OR NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                OR NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1))
         RETURNING c.fence INTO v_fence;
         IF FOUND THEN
             v_now := ${syncguard_locks}_grant(p_key, true, p_lock_id, p_ttl_ms, p_owner, v_fence);
             RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL, NULL)::${syncguard_locks}_answer;
         END IF;
     END IF;
-    IF NOT p_queued AND p_waiter IS NOT NULL AND NOT v_is_full THEN
-        -- Most waiters come here: the key has a live exclusive lease. An entry that is lost in a crash costs fairness
-        -- only: it need not be durable.
+
+    IF NOT p_queued AND p_waiter IS NOT NULL THEN
+        -- Most waiters queue by this look: the key has a live exclusive lease, and they have no entry.
         v_now := ${syncguard_locks}_now();
-        SELECT l.owner, l.acquired_at_ms, least(l.expires_at_ms + ${syncguard_locks}_tolerance(), (
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, least(l.expires_at_ms + ${syncguard_locks}_tolerance(), (
                    SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
                    WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
-               )) - v_now AS next_look
-        INTO "Blocked" FROM ${syncguard_locks} l
-        WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now);
-        IF FOUND THEN
-            INSERT INTO ${syncguard_locks}_waiters
-                (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
-                 secret)
-            VALUES (p_lock_id, p_key, v_now, p_shared, p_permits, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, p_hand_over,
-                    p_channel, p_waiter, p_owner, p_secret)
-            ON CONFLICT (lock_id) DO NOTHING;
-            IF FOUND THEN
-                v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-                RETURN (NULL, NULL, NULL, "Blocked".next_look, "Blocked".owner, "Blocked".acquired_at_ms, false, NULL,
-                        NULL)::${syncguard_locks}_answer;
-            END IF;
-        END IF;
+               )) - v_now, l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer
+        FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id);
     END IF;
-
-    -- The second look, under the row lock: of two requests that have looked at the same time, one is granted. Only a
-    -- grant draws a fence.
-    "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
-    v_answer.time_left_ms := "Blocked".time_left_ms;
-    IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
-        -- Before anything is deleted: a request that fails changes nothing.
-        IF EXISTS (
-            SELECT FROM ${syncguard_fence_counters} c
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
-        ) THEN
-            v_answer.granted_fence := 0;
+    IF v_answer.time_left_ms IS NULL THEN
+        -- The second look, under the row lock: of two requests that have looked at the same time, one is granted.
+        "Blocked" := ${syncguard_locks}_blockers(p_key, p_permits, p_lock_id);
+        v_now := "Blocked".now_ms;
+        v_answer.time_left_ms := "Blocked".time_left_ms;
+        IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
+            -- Before anything is deleted: a request that fails changes nothing.
+            IF EXISTS (
+                SELECT FROM ${syncguard_fence_counters} c
+                WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
+            ) THEN
+                v_answer.granted_fence := 0;
+                RETURN v_answer;
+            END IF;
+            v_answer.time_left_ms := ${syncguard_locks}_delete_lapsed(
+                p_key, "Blocked".has_exclusive, CASE WHEN "Blocked".has_shared THEN p_permits END, v_now);
+            v_answer.held_lapsed := true;
+        END IF;
+        IF v_answer.time_left_ms <= 0 THEN
+            -- Only a grant draws a fence.
+            v_fence := ${syncguard_locks}_next_fence(p_key);
+            v_answer.granted_fence := v_fence;
+            IF v_fence > 0 THEN
+                v_answer.granted_at_ms := ${syncguard_locks}_grant(
+                    p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_fence);
+                v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
+                -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a
+                -- waiter.
+                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
+                IF FOUND AND p_shared THEN
+                    PERFORM ${syncguard_locks}_wake_beside(p_key, p_permits);
+                END IF;
+            END IF;
             RETURN v_answer;
         END IF;
-        v_answer.time_left_ms := ${syncguard_locks}_delete_lapsed(
-            p_key, "Blocked".has_exclusive, CASE WHEN "Blocked".has_shared THEN p_permits END, "Blocked".now_ms);
-        v_answer.held_lapsed := true;
-    END IF;
-    IF v_answer.time_left_ms <= 0 THEN
-        v_fence := ${syncguard_locks}_next_fence(p_key);
-        v_answer.granted_fence := v_fence;
-        IF v_fence > 0 THEN
-            v_answer.granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_fence);
-            v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
-            -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a waiter.
-            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-            IF FOUND AND p_shared THEN
-                PERFORM ${syncguard_locks}_wake_beside(p_key, p_permits);
-            END IF;
+
+        v_answer.held_by := "Blocked".held_by;
+        v_answer.held_since_ms := "Blocked".held_since_ms;
+        v_answer.held_by_others := "Blocked".held_by_others;
+        IF p_waiter IS NOT NULL THEN
+            -- A waiter looks again when the first of the blocking leases ends, because the others may be released
+            -- before that without a wake-up; or when the first entry in front ends, because its waiter may be dead.
+            v_answer.time_left_ms := coalesce(least(
+                CASE WHEN "Blocked".leases_until_ms > v_now THEN least("Blocked".leases_until_ms, (
+                    SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
+                    WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now) AND p_permits IS NOT NULL
+                )) END,
+                "Blocked".entry_until_ms) - v_now, v_answer.time_left_ms);
         END IF;
-        RETURN v_answer;
     END IF;
 
-    v_answer.held_by := "Blocked".held_by;
-    v_answer.held_since_ms := "Blocked".held_since_ms;
-    v_answer.held_by_others := "Blocked".held_by_others;
-    -- A refusal is not worth waiting for the disk.
+    -- A refusal is not worth waiting for the disk. An entry that is lost in a crash costs fairness only.
     v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
     IF p_waiter IS NULL THEN
-        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
-        IF FOUND THEN
-            -- Nothing else wakes the waiters behind it, which may be in front now.
-            PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_permits);
-        END IF;
+        v_left := ${syncguard_locks}_leave(ARRAY[p_lock_id]);
         RETURN v_answer;
     END IF;
-    IF "Blocked".own_arrival IS NULL THEN
-        -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
-        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-        INSERT INTO ${syncguard_locks}_waiters
+    LOOP
+        INSERT INTO ${syncguard_locks}_waiters AS w
             (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
              secret)
-        VALUES (p_lock_id, p_key, "Blocked".now_ms, p_shared, p_permits, "Blocked".now_ms + p_waiter_ttl_ms,
-                p_waiter_ttl_ms, p_hand_over, p_channel, p_waiter, p_owner, p_secret);
-    ELSE
-        UPDATE ${syncguard_locks}_waiters w
-        SET expires_at_ms = "Blocked".now_ms + p_waiter_ttl_ms, waiter = p_waiter, secret = p_secret
-        WHERE w.lock_id = p_lock_id;
-    END IF;
-    v_answer.time_left_ms := coalesce(
-        ${syncguard_locks}_next_look(
-            p_key, p_permits, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
-        v_answer.time_left_ms);
+        VALUES (p_lock_id, p_key, v_now, p_shared, p_permits, v_now + p_waiter_ttl_ms, p_waiter_ttl_ms, p_hand_over,
+                p_channel, p_waiter, p_owner, p_secret)
+        ON CONFLICT (lock_id) DO UPDATE
+        SET expires_at_ms = excluded.expires_at_ms, waiter = excluded.waiter, secret = excluded.secret
+        WHERE w.expires_at_ms > v_now;
+        EXIT WHEN FOUND;
+        -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
+        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
+    END LOOP;
     RETURN v_answer;
 END
 $function$;
@@ -820,160 +755,83 @@ BEGIN
         ON CONFLICT (fence_key) DO NOTHING;
         EXIT WHEN NOT FOUND;
     END LOOP;
-    IF v_answered < pg_catalog.cardinality(p_keys) AND pg_catalog.array_position(p_waiters, NULL) IS NOT NULL THEN
-        -- Tries that are refused.
-        RETURN QUERY
-        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, "Held".time_left, "Held".owner, "Held".acquired_at_ms, false,
-               NULL::BOOLEAN, "Held".position
-        FROM (
-            SELECT r.position, l.owner, l.acquired_at_ms,
-                   l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now() AS time_left
-            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
-                SELECT o.* FROM ${syncguard_locks} o
-                WHERE o.key = r.key AND (v_answered = 0 OR o.lock_id <> p_lock_ids[r.position]) OFFSET 0
-            ) AS l
-            WHERE NOT p_queued[r.position] AND p_waiters[r.position] IS NULL
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
-        ) AS "Held"
-        WHERE "Held".time_left > 0;
-        GET DIAGNOSTICS v_number = ROW_COUNT;
-        v_answered := v_answered + v_number;
-    END IF;
     IF v_answered < pg_catalog.cardinality(p_keys) THEN
-        RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
-            p_keys, NULL::INTEGER[], p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
-            p_waiter_ttl_ms, p_channel) q;
+        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_each(
+            false, p_keys, NULL::INTEGER[], p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets,
+            p_hand_overs, p_waiter_ttl_ms, p_channel) a;
     END IF;
 END
 $function$;
 
--- Answers those of these requests that have a waiter or a queue entry, no lease, and live leases or waiters in their
--- way: they get a queue entry, renew it, or leave the queue if they have no waiter any more. It answers for no key
--- whose serialising row another transaction locks. p_permits is null if the requests are exclusive.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_batch(
-    p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_owners TEXT[], p_queued BOOLEAN[],
-    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
+-- Answers those of these requests that have no lease, one by one in their order. Another one was granted before in the
+-- same batch, or has to be sent alone, like one whose serialising row another transaction locks or whose counter is at
+-- its end.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_each(
+    p_shared BOOLEAN, p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[],
+    p_queued BOOLEAN[], p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
+    p_channel TEXT
 ) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
+    v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
+    v_granted BOOLEAN := pg_catalog.txid_current_if_assigned() IS NOT NULL;
     v_answer  ${syncguard_locks}_answer;
-    v_shared  BOOLEAN := p_permits IS NOT NULL;
-    v_commits TEXT;
-    v_locked  TEXT[];
-    v_left    TEXT[] := '{}';
+    v_number  INTEGER;
 BEGIN
-    IF pg_catalog.txid_current_if_assigned() IS NULL THEN
-        -- Nothing was granted before. An entry that is lost in a crash costs fairness only.
-        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-    END IF;
-    -- The rows before the look: a release between look and queue entry would find no waiter to wake.
-    v_locked := ${syncguard_locks}_lock_keys(ARRAY(
-        SELECT DISTINCT r.key FROM unnest(p_keys, p_queued, p_waiters) AS r (key, queued, waiter)
-        WHERE r.queued OR r.waiter IS NOT NULL
-    ));
-
-    FOR v_answer IN
-        WITH "Request" AS MATERIALIZED (
-            SELECT r.*, CASE WHEN v_shared THEN r.given_permits ELSE 1 END AS permits
-            FROM unnest(p_keys, p_permits, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs)
-                WITH ORDINALITY AS r (key, given_permits, lock_id, owner, queued, waiter, secret, hand_over, position)
-            WHERE (r.queued OR r.waiter IS NOT NULL)
-                -- IS TRUE makes it a lookup in a hash table.
-                AND (r.key IN (SELECT k.key FROM pg_catalog.unnest(v_locked) AS k (key))) IS TRUE
-                -- A last attempt that has a lease must not be refused: nobody would release it.
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = r.lock_id OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
-        ), "Key" AS MATERIALIZED (
-            SELECT k.key, k.permits, b.*,
-                   ${syncguard_locks}_next_look(
-                       k.key, k.permits, b.now_ms, b.leases_until_ms, b.entry_until_ms) AS next_look
-            FROM (SELECT DISTINCT r.key, r.permits FROM "Request" r) AS k,
-                LATERAL ${syncguard_locks}_blockers(k.key, k.permits, NULL::TEXT) b
-        ), "Blocked" AS MATERIALIZED (
-            -- An entry that exists may be the first one, so that only leases are in its way.
-            SELECT r.*, k.now_ms, k.time_left_ms, k.next_look, k.held_by, k.held_since_ms, k.held_by_others
-            FROM "Request" r JOIN "Key" k ON k.key = r.key AND coalesce(k.permits, 0) = coalesce(r.permits, 0)
-            WHERE CASE WHEN r.queued THEN k.leases_until_ms > k.now_ms ELSE k.time_left_ms > 0 END
-        ), "Entry" AS (
-            INSERT INTO ${syncguard_locks}_waiters
-                (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner,
-                 secret)
-            SELECT b.lock_id, b.key, b.now_ms, v_shared, b.permits, b.now_ms + p_waiter_ttl_ms, p_waiter_ttl_ms,
-                   b.hand_over, p_channel, b.waiter, b.owner, b.secret
-            FROM "Blocked" b WHERE NOT b.queued
-            ORDER BY b.position
-            ON CONFLICT (lock_id) DO NOTHING
-            RETURNING lock_id
-        ), "Renewed" AS (
-            UPDATE ${syncguard_locks}_waiters w
-            SET expires_at_ms = b.now_ms + p_waiter_ttl_ms, waiter = b.waiter, secret = b.secret
-            FROM "Blocked" b
-            WHERE w.lock_id = ANY (ARRAY(
-                SELECT s.lock_id FROM ${syncguard_locks}_waiters s
-                WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > ${syncguard_locks}_now()
-                FOR NO KEY UPDATE SKIP LOCKED
-            )) AND w.lock_id = b.lock_id AND b.queued AND b.waiter IS NOT NULL
-            RETURNING w.lock_id
-        )
-        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
-               CASE WHEN b.waiter IS NULL THEN b.time_left_ms ELSE coalesce(b.next_look, b.time_left_ms) END,
-               b.held_by, b.held_since_ms, b.held_by_others, NULL::BOOLEAN, b.position
-        FROM "Blocked" b
-        WHERE b.waiter IS NULL OR (b.lock_id IN (TABLE "Entry" UNION ALL TABLE "Renewed")) IS TRUE
+    FOR v_number IN
+        SELECT r.position FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
+        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = r.lock_id OFFSET 0)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
+        ORDER BY r.position
     LOOP
-        IF p_waiters[v_answer.request_position] IS NULL THEN
-            v_left := v_left OPERATOR(pg_catalog.||) p_lock_ids[v_answer.request_position];
-        END IF;
+        v_answer := ${syncguard_locks}_acquire(
+            p_keys[v_number], p_shared, CASE WHEN p_shared THEN p_permits[v_number] ELSE 1 END, p_lock_ids[v_number],
+            p_ttls_ms[v_number], p_owners[v_number], p_queued[v_number], p_waiters[v_number], p_waiter_ttl_ms,
+            p_hand_overs[v_number], p_channel, p_secrets[v_number], NULL::BOOLEAN);
+        CONTINUE WHEN v_answer IS NULL OR v_answer.granted_fence = 0;
+        v_granted := v_granted OR v_answer.granted_fence IS NOT NULL;
+        v_answer.request_position := v_number;
         RETURN NEXT v_answer;
     END LOOP;
-    IF v_left OPERATOR(pg_catalog.<>) '{}' THEN
-        v_left := ${syncguard_locks}_leave(v_left);
+    IF v_granted THEN
+        -- A grant is durable before it is reported, also beside a refusal, which is not.
+        v_commits := pg_catalog.set_config('synchronous_commit', v_commits, true);
     END IF;
 END
 $function$;
 
 -- Of these readers, those that nothing blocks, neither the grants of those in front of them here: the positions in the
--- arrays. A lapsed lease counts, because somebody has to take it over. It locks nothing.
+-- arrays. Nobody passes a reader in front of it here that is not among them. A lapsed lease counts, because somebody
+-- has to take it over. It locks nothing.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock_ids TEXT[], p_permits INTEGER[])
 RETURNS BIGINT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now  BIGINT := ${syncguard_locks}_now();
-    v_free BIGINT[];
+    v_now BIGINT := ${syncguard_locks}_now();
 BEGIN
-    v_free := ARRAY(
-        SELECT r.position
-        FROM unnest(p_keys, p_lock_ids, p_permits) WITH ORDINALITY AS r (key, lock_id, permits, position)
-        LEFT JOIN LATERAL (
-            SELECT w.arrival FROM ${syncguard_locks}_waiters w
-            WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
-        ) AS "Own" ON true
-        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-            AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks}_waiters w
-                WHERE w.key = r.key AND w.expires_at_ms > v_now AND coalesce(r.permits, w.permits) IS NOT NULL
-                    AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
-                OFFSET 0
-            )
-    );
-    IF pg_catalog.num_nonnulls(VARIADIC p_permits) = 0 THEN
-        RETURN v_free;
-    END IF;
-    -- Each counts those in front of it here. One with permits passes nobody, and nobody passes it.
     RETURN ARRAY(
         SELECT f.position FROM (
-            SELECT t.position, CASE
-                WHEN t.permits IS NULL THEN t.has_room AND bool_and(t.has_room OR t.permits IS NULL) OVER "InFront"
-                ELSE bool_and(t.has_room) OVER "InFront" END AS is_free
+            SELECT t.position, bool_and(t.is_free) OVER (PARTITION BY t.key ORDER BY t.position) AS in_turn
             FROM (
-                SELECT r.*, r.position = ANY (v_free) AND (r.permits IS NULL OR r.permits >= (
+                SELECT r.key, r.position,
+                       NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+                       AND NOT EXISTS (
+                           SELECT FROM ${syncguard_locks}_waiters w
+                           WHERE w.key = r.key AND w.expires_at_ms > v_now
+                               AND coalesce(r.permits, w.permits) IS NOT NULL
+                               AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
+                           OFFSET 0
+                       )
+                       AND (r.permits IS NULL OR r.permits >= (
                            SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
-                       ) + row_number() OVER (PARTITION BY r.key ORDER BY r.position)) AS has_room
-                FROM unnest(p_keys, p_permits) WITH ORDINALITY AS r (key, permits, position)
+                       ) + row_number() OVER (PARTITION BY r.key ORDER BY r.position)) AS is_free
+                FROM unnest(p_keys, p_lock_ids, p_permits) WITH ORDINALITY AS r (key, lock_id, permits, position)
+                LEFT JOIN LATERAL (
+                    SELECT w.arrival FROM ${syncguard_locks}_waiters w
+                    WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
+                ) AS "Own" ON true
             ) AS t
-            WINDOW "InFront" AS (PARTITION BY t.key ORDER BY t.position)
-        ) AS f WHERE f.is_free
+        ) AS f WHERE f.in_turn
     );
 END
 $function$;
@@ -1048,18 +906,21 @@ BEGIN
         ) AS k;
     END IF;
     IF v_granted < pg_catalog.cardinality(p_keys) THEN
-        RETURN QUERY SELECT q.* FROM ${syncguard_locks}_queue_batch(
-            p_keys, p_permits, p_lock_ids, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
-            p_channel) q;
+        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_each(
+            true, p_keys, p_permits, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
+            p_waiter_ttl_ms, p_channel) a;
     END IF;
 END
 $function$;
 
--- The waiters at the front of a queue that wake-ups reach: the readers in front of the first waiter with permits, and
--- that waiter. is_next: no entry in front conflicts with it; grantable: no lease either. The caller has locked the
+-- Wakes the waiters of a key that can be granted now. p_left is null, or the arrival of a waiter that has left, and
+-- p_permits are its permits: then it also wakes those behind it, because their next look was chosen for that waiter.
+-- The one with permits behind readers has to look, too: the readers may be granted the key and release it without a
+-- wake-up. Readers without a limit do not block each other. 0 and 1 wake the whole front of the queue.
+--
+-- Wake-ups reach the readers in front of the first waiter with permits, and that waiter. The caller has locked the
 -- serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_front_waiters(p_key TEXT)
-RETURNS TABLE (arrival BIGINT, permits INTEGER, channel TEXT, waiter BIGINT, is_next BOOLEAN, grantable BOOLEAN)
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake(p_key TEXT, p_left BIGINT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_now BIGINT := ${syncguard_locks}_now();
@@ -1068,15 +929,7 @@ BEGIN
     -- be in front of the waiters that are woken.
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.expires_at_ms <= ${syncguard_locks}_now();
 
-    RETURN QUERY
-    SELECT q.arrival, q.permits, q.channel, q.waiter, q.is_next,
-           q.is_next
-               AND NOT EXISTS (
-                   SELECT FROM ${syncguard_locks} l
-                   WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now))
-               AND (q.permits IS NULL OR NOT EXISTS (
-                   SELECT FROM ${syncguard_locks}_shared s
-                   WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now) OFFSET q.permits - 1))
+    PERFORM pg_catalog.pg_notify(q.channel, q.waiter::TEXT)
     FROM (
         SELECT w.*, w.permits IS NULL OR w.arrival = (
                    SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
@@ -1085,16 +938,15 @@ BEGIN
         WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
             (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND f.permits IS NOT NULL),
             9223372036854775807)
-    ) AS q;
-END
-$function$;
-
--- Wakes the waiters of a key that can be granted now.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_next(p_key TEXT) RETURNS VOID
-LANGUAGE plpgsql AS $function$
-BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f
-    WHERE f.grantable;
+    ) AS q
+    WHERE q.arrival > p_left AND (p_permits IS NOT NULL OR q.is_next AND q.permits IS NOT NULL)
+        OR q.is_next
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks} l
+                WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now))
+            AND (q.permits IS NULL OR NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_shared s
+                WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now) OFFSET q.permits - 1));
 END
 $function$;
 
@@ -1103,30 +955,10 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_beside(p_key TEXT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM ${syncguard_locks}_wake_next(p_key) WHERE p_permits IS NOT NULL OR (
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER) WHERE p_permits IS NOT NULL OR (
         SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.expires_at_ms > ${syncguard_locks}_now() ORDER BY w.arrival LIMIT 1
     );
-END
-$function$;
-
--- Wakes the waiters that can be granted now, and those behind a waiter that has just left: their next look was chosen
--- for that waiter. The one with permits behind readers has to look, too: the readers may be granted the key and release
--- it without a wake-up. Readers without a limit do not block each other.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_permits INTEGER) RETURNS VOID
-LANGUAGE plpgsql AS $function$
-BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f
-    WHERE f.grantable OR f.arrival > p_arrival AND (p_permits IS NOT NULL OR f.is_next AND f.permits IS NOT NULL);
-END
-$function$;
-
--- Wakes the whole front of a queue, because a lease ends earlier than the next look of its waiters. Also the writer
--- behind readers: they may let it pass without a wake-up.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOID
-LANGUAGE plpgsql AS $function$
-BEGIN
-    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_front_waiters(p_key) f;
 END
 $function$;
 
@@ -1148,7 +980,7 @@ BEGIN
         FROM "Deleted" d GROUP BY d.key
     LOOP
         v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
-        PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".permits);
+        PERFORM ${syncguard_locks}_wake("Left".key, "Left".arrival, "Left".permits);
     END LOOP;
     RETURN v_left;
 END
@@ -1230,7 +1062,6 @@ DECLARE
     v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
-    v_shared   BIGINT;
     "Freed"    RECORD;
     "Grant"    RECORD;
 BEGIN
@@ -1259,50 +1090,37 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The shared leases in the same way.
-    v_keys := ARRAY(SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids));
-    IF v_keys OPERATOR(pg_catalog.=) '{}' THEN
-        RETURN;
-    END IF;
-    v_keys := ${syncguard_locks}_lock_keys(v_keys);
-    RETURN QUERY
-    DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
-        SELECT s.ctid FROM ${syncguard_locks}_shared s
-        WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
-            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
-        FOR UPDATE SKIP LOCKED
-    )) RETURNING l.lock_id, NULL::BIGINT[];
-    GET DIAGNOSTICS v_shared = ROW_COUNT;
-    IF v_released + v_shared = pg_catalog.cardinality(p_lock_ids) THEN
-        RETURN;
-    END IF;
-
+    -- The shared leases in the same way. A place for which others wait with permits is handed out.
+    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
+        SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)));
     FOR "Freed" IN
         WITH "Deleted" AS (
             DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
                 SELECT s.ctid FROM ${syncguard_locks}_shared s
-                WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
+                -- IS TRUE keeps the plan from the index of the keys.
+                WHERE s.lock_id = ANY (p_lock_ids) AND (s.key = ANY (v_keys)) IS TRUE
                     AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                    AND (
+                    AND coalesce((
                         SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
                         WHERE w.key = s.key ORDER BY w.arrival LIMIT 1
-                    )
+                    ), true)
                 FOR UPDATE SKIP LOCKED
             )) RETURNING l.key, l.lock_id
         )
         SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids FROM "Deleted" d GROUP BY d.key
     LOOP
         handed_over := NULL;
-        FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
-            -- A grant is durable before it is reported.
-            v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
-            IF "Grant".channel = p_channel THEN
-                handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
-            ELSE
-                PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
-            END IF;
-        END LOOP;
+        IF EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = "Freed".key) THEN
+            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
+                -- A grant is durable before it is reported.
+                v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+                IF "Grant".channel = p_channel THEN
+                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+                ELSE
+                    PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
+                END IF;
+            END LOOP;
+        END IF;
         FOREACH released_lock_id IN ARRAY "Freed".lock_ids LOOP
             RETURN NEXT;
             handed_over := NULL;
@@ -1311,70 +1129,61 @@ BEGIN
 END
 $function$;
 
--- Grants a key to the waiters with permits at the front of its queue that accept a hand-over, as far as there is room
--- for them: 64 at most. Wakes the waiter behind them if it can be granted now. granted is the number of the waiter, the
--- fence, and the times of the grant and of its end; the message says the same, with the secret. The caller has locked
--- the serialising row.
+-- Grants a key to the first waiters of its queue that accept a hand-over, as far as there is room for them: 64 at most.
+-- Wakes the waiters that can be granted the key after that. granted is the number of the waiter, the fence, and the
+-- times of the grant and of its end; the message says the same, with the secret. The caller has locked the serialising
+-- row, and the key has no exclusive lease.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_hand_out(p_key TEXT)
 RETURNS TABLE (channel TEXT, message TEXT, granted BIGINT[])
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now   BIGINT := ${syncguard_locks}_now();
-    v_held  BIGINT;
-    v_ends  BIGINT;
-    v_run   BIGINT[] := '{}';
-    v_wakes BOOLEAN;
-    v_count BIGINT;
-    "Next"  RECORD;
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_fence   BIGINT;
+    v_is_live BOOLEAN;
+    "Next"    RECORD;
 BEGIN
-    SELECT count(*), min(s.expires_at_ms) INTO v_held, v_ends FROM ${syncguard_locks}_shared s WHERE s.key = p_key;
-    IF NOT ${syncguard_locks}_is_live(v_ends, v_now) THEN
-        PERFORM ${syncguard_locks}_delete_lapsed(p_key, false, 1, v_now);
-        -- A lapsed lease that is left counts: an extension under way may revive it.
-        v_held := (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
-    END IF;
-    FOR "Next" IN
-        SELECT w.arrival, w.permits, w.expires_at_ms, w.hand_over
-        FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 65
-    LOOP
-        v_wakes := "Next".permits IS NULL OR "Next".expires_at_ms <= v_now
-            OR "Next".permits > v_held AND (NOT "Next".hand_over OR pg_catalog.cardinality(v_run) = 64);
-        EXIT WHEN v_wakes OR "Next".permits <= v_held;
-        v_run := v_run OPERATOR(pg_catalog.||) "Next".arrival;
-        v_held := v_held + 1;
-    END LOOP;
-
-    RETURN QUERY
-    WITH "Entry" AS (
+    -- A lapsed lease that is left counts: an extension under way may revive it.
+    PERFORM ${syncguard_locks}_delete_lapsed(p_key, false, 1, v_now) WHERE EXISTS (
+        SELECT FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, v_now));
+    FOR v_number IN 1 .. 64 LOOP
+        SELECT w.*, w.permits IS NULL OR NOT EXISTS (
+                   SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET w.permits - 1
+               ) AS has_room, (
+                   SELECT c.fence < ${syncguard_locks}_last_fence() FROM ${syncguard_fence_counters} c
+                   WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+               ) AS has_fence
+        INTO "Next" FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 1;
+        IF NOT FOUND OR "Next".expires_at_ms > v_now AND NOT "Next".has_room THEN
+            RETURN;
+        END IF;
+        EXIT WHEN "Next".expires_at_ms > v_now
+            AND (NOT "Next".hand_over OR "Next".permits IS NULL OR NOT "Next".has_fence);
+        -- A lapsed entry is deleted and never skipped. The clock is read after the wait for a renewal under way, so
+        -- that a grant is younger than every confirmation of the entry.
         DELETE FROM ${syncguard_locks}_waiters w
-        WHERE w.key = p_key AND w.arrival = ANY (v_run) AND w.expires_at_ms > ${syncguard_locks}_now()
-        RETURNING w.lock_id, w.arrival, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms
-    ), "Counter" AS (
-        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + e.number
-        FROM (SELECT count(*) AS number FROM "Entry") AS e
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND e.number > 0
-            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + e.number <= ${syncguard_locks}_last_fence()
-        -- The clock is read after the wait for a renewal under way, as in _hand_over; one time for all, as in
-        -- _acquire_readers.
-        RETURNING c.fence, ${syncguard_locks}_now() AS granted_at_ms
-    ), "Lease" AS (
-        INSERT INTO ${syncguard_locks}_shared AS s
-            (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT e.lock_id, p_key, c.granted_at_ms + e.ttl_ms, c.granted_at_ms,
-               ${syncguard_locks}_fence_text(c.fence + 1 - row_number() OVER (ORDER BY e.arrival DESC)), p_key, e.owner
-        FROM "Entry" e, "Counter" c
-        RETURNING s.lock_id, s.fence::BIGINT AS fence, s.acquired_at_ms, s.expires_at_ms
-    )
-    SELECT e.channel,
-           pg_catalog.concat_ws(' ', e.waiter, e.secret, l.fence, l.acquired_at_ms, l.expires_at_ms),
-           ARRAY[e.waiter, l.fence, l.acquired_at_ms, l.expires_at_ms]
-    FROM "Entry" e JOIN "Lease" l ON l.lock_id = e.lock_id ORDER BY l.fence;
-    GET DIAGNOSTICS v_count = ROW_COUNT;
-    -- An entry that lapses meanwhile leaves its place to the waiter behind the run.
-    IF v_wakes OR v_count < greatest(pg_catalog.cardinality(v_run), 1) THEN
-        PERFORM ${syncguard_locks}_wake_next(p_key);
-    END IF;
+        WHERE w.lock_id = "Next".lock_id AND ("Next".expires_at_ms > v_now OR w.expires_at_ms <= v_now)
+        RETURNING w.expires_at_ms > ${syncguard_locks}_now() INTO v_is_live;
+        CONTINUE WHEN v_is_live IS NOT TRUE;
+        v_fence := ${syncguard_locks}_next_fence(p_key);
+        v_now := ${syncguard_locks}_grant(
+            p_key, "Next".shared, "Next".lock_id, "Next".ttl_ms, "Next".owner, v_fence);
+        channel := "Next".channel;
+        granted := ARRAY["Next".waiter, v_fence, v_now, v_now + "Next".ttl_ms];
+        message := ${syncguard_locks}_message("Next".secret, granted);
+        RETURN NEXT;
+        IF NOT "Next".shared THEN
+            RETURN;
+        END IF;
+    END LOOP;
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
 END
+$function$;
+
+-- The message of a hand-over. It carries the secret of the waiter, because every user may notify.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_message(p_secret TEXT, p_granted BIGINT[]) RETURNS TEXT
+LANGUAGE sql STABLE AS $function$
+    SELECT pg_catalog.concat_ws(' ', p_granted[1], p_secret, p_granted[2], p_granted[3], p_granted[4])
 $function$;
 
 -- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome
@@ -1397,23 +1206,53 @@ CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
 LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_key      TEXT := coalesce(p_key, ${syncguard_locks}_key_of(p_lock_id));
-    v_first    BIGINT[]; -- of the first waiter, the arrival and, of a reader, the permits
     v_now      BIGINT;
     v_commits  TEXT;
+    v_awaited  BOOLEAN;
     v_channels TEXT[];
     v_messages TEXT[];
-    v_again    BOOLEAN;
     "Grant"    RECORD;
 BEGIN
     -- The serialising row first, with the next fence if somebody waits: a request that has looked and is about to be
     -- granted or to queue would not see this release.
     IF p_fence = 0 THEN
-        UPDATE ${syncguard_fence_counters} c
-        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
-        RETURNING c.fence INTO p_fence;
+        p_fence := ${syncguard_locks}_next_fence(v_key);
     END IF;
-    IF p_fence IS NULL THEN
+    IF p_fence > 0 THEN
+        -- The first waiter, if it accepts a hand-over and nothing else blocks it: the lease that is released has to be
+        -- live and not locked by others; beside it, there are no shared ones. The clock is read after the wait for a
+        -- renewal under way, so that the grant is younger than every confirmation of the entry.
+        DELETE FROM ${syncguard_locks}_waiters w
+        WHERE w.key = v_key
+            AND w.arrival = (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = v_key)
+            AND w.hand_over AND NOT w.shared AND w.expires_at_ms > ${syncguard_locks}_now()
+            AND (
+                SELECT true FROM ${syncguard_locks} l
+                WHERE l.lock_id = p_lock_id AND l.key = v_key
+                    AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+                FOR UPDATE SKIP LOCKED
+            )
+        RETURNING w.* INTO "Grant";
+        IF FOUND THEN
+            v_now := ${syncguard_locks}_now();
+            UPDATE ${syncguard_locks} l
+            SET lock_id = "Grant".lock_id, expires_at_ms = v_now + "Grant".ttl_ms, acquired_at_ms = v_now,
+                fence = ${syncguard_locks}_fence_text(p_fence), owner = "Grant".owner
+            WHERE l.key = v_key;
+            outcome := 'released';
+            handed_over := ARRAY["Grant".waiter, p_fence, v_now, v_now + "Grant".ttl_ms];
+            IF "Grant".channel = p_channel THEN
+                RETURN;
+            END IF;
+            v_channels := ARRAY["Grant".channel];
+            v_messages := ARRAY[${syncguard_locks}_message("Grant".secret, handed_over)];
+            handed_over := NULL;
+        ELSE
+            -- Only a grant draws a fence. Nobody has seen this one.
+            UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
+        END IF;
+    ELSE
         PERFORM 1 FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
         FOR NO KEY UPDATE;
@@ -1424,103 +1263,39 @@ BEGIN
                 outcome := 'not_found';
                 RETURN;
             END IF;
-            PERFORM ${syncguard_locks}_lock_key(v_key);
+            v_awaited := ${syncguard_locks}_lock_key(v_key, true);
         END IF;
     END IF;
 
-    LOOP
-        IF p_fence > 0 THEN
-            -- The first waiter, if it accepts a hand-over and nothing else blocks it: the lease that is released has to
-            -- be live and not locked by others; beside it, there are no shared ones. If the lease is gone already, any
-            -- shared one blocks, even a lapsed one: an extension under way may revive it. The clock is read after the
-            -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
-            DELETE FROM ${syncguard_locks}_waiters w
-            WHERE w.key = v_key
-                AND w.arrival = (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = v_key)
-                AND w.hand_over AND NOT w.shared AND w.expires_at_ms > ${syncguard_locks}_now()
-                AND CASE WHEN outcome IS NULL THEN (
-                    SELECT true FROM ${syncguard_locks} l
-                    WHERE l.lock_id = p_lock_id AND l.key = v_key
-                        AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
-                    FOR UPDATE SKIP LOCKED
-                ) ELSE NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key) END
-            RETURNING w.* INTO "Grant";
-            IF FOUND THEN
-                v_now := ${syncguard_locks}_now();
-                IF outcome IS NULL THEN
-                    UPDATE ${syncguard_locks} l
-                    SET lock_id = "Grant".lock_id, expires_at_ms = v_now + "Grant".ttl_ms, acquired_at_ms = v_now,
-                        fence = ${syncguard_locks}_fence_text(p_fence), owner = "Grant".owner
-                    WHERE l.key = v_key;
-                    outcome := 'released';
-                ELSE
-                    v_now := ${syncguard_locks}_grant(
-                        v_key, false, "Grant".lock_id, "Grant".ttl_ms, "Grant".owner, p_fence);
-                END IF;
-                handed_over := ARRAY["Grant".waiter, p_fence, v_now, v_now + "Grant".ttl_ms];
-                IF "Grant".channel IS DISTINCT FROM p_channel THEN
-                    v_channels := ARRAY["Grant".channel];
-                    v_messages := ARRAY[pg_catalog.concat_ws(
-                        ' ', handed_over[1], "Grant".secret, handed_over[2], handed_over[3], handed_over[4])];
-                    handed_over := NULL;
-                END IF;
-                EXIT;
-            END IF;
-            -- Only a grant draws a fence. Nobody has seen this one.
-            UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
-            p_fence := NULL;
-            IF outcome IS NOT NULL THEN
-                PERFORM ${syncguard_locks}_wake_next(v_key);
-                EXIT;
-            END IF;
-        END IF;
-
+    IF outcome IS NULL THEN
         -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become
         -- a lease. The clock is read here, too: a lapsed lease may be about to be taken over.
-        DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
-            SELECT s.ctid FROM ${syncguard_locks} s
+        DELETE FROM ${syncguard_locks} l WHERE l.lock_id = (
+            SELECT s.lock_id FROM ${syncguard_locks} s
             WHERE s.lock_id = p_lock_id AND s.key = v_key
                 AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             FOR UPDATE SKIP LOCKED
-        ) RETURNING 'released', (
-            SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
-            WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
-        ) INTO outcome, v_first;
-        IF NOT FOUND THEN
-            DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = (
-                SELECT s.ctid FROM ${syncguard_locks}_shared s
+        ) RETURNING 'released', EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+        INTO outcome, v_awaited;
+        IF outcome IS NULL THEN
+            DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
+                SELECT s.lock_id FROM ${syncguard_locks}_shared s
                 WHERE s.lock_id = p_lock_id AND s.key = v_key
                     AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
                 FOR UPDATE SKIP LOCKED
-            ) RETURNING 'released', (
-                SELECT ARRAY[w.arrival, CASE WHEN w.shared THEN w.permits END] FROM ${syncguard_locks}_waiters w
-                WHERE w.key = v_key ORDER BY w.arrival LIMIT 1
-            ) INTO outcome, v_first;
-            IF NOT FOUND THEN
-                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
-                RETURNING w.* INTO "Grant";
-                IF FOUND THEN
-                    PERFORM ${syncguard_locks}_wake_behind(v_key, "Grant".arrival, "Grant".permits);
-                    outcome := 'left';
-                ELSE
-                    outcome := ${syncguard_locks}_outcome_of(p_lock_id);
-                    IF outcome = 'busy' AND v_again IS NULL THEN
-                        -- An extension that has just ended made a row that the statement did not see yet.
-                        outcome := NULL;
-                        v_again := true;
-                        CONTINUE;
-                    END IF;
-                END IF;
-            END IF;
+            ) RETURNING 'released', EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+            INTO outcome, v_awaited;
         END IF;
-        IF v_first IS NULL THEN
-            -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed
-            -- together with it, because the log is written in order.
-            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-            RETURN;
-        END IF;
-        IF v_first[2] IS NOT NULL AND p_commits IS NOT NULL THEN
+        IF outcome IS NULL THEN
+            outcome := CASE
+                WHEN ${syncguard_locks}_leave(ARRAY(
+                    SELECT w.lock_id FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
+                )) OPERATOR(pg_catalog.<>) '{}' THEN 'left'
+                ELSE ${syncguard_locks}_outcome_of(p_lock_id)
+            END;
+        ELSIF v_awaited AND p_commits IS NULL THEN
+            PERFORM ${syncguard_locks}_wake(v_key, NULL::BIGINT, NULL::INTEGER);
+        ELSIF v_awaited THEN
             FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
                 IF "Grant".channel = p_channel THEN
                     handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
@@ -1529,33 +1304,20 @@ BEGIN
                     v_messages := v_messages OPERATOR(pg_catalog.||) "Grant".message;
                 END IF;
             END LOOP;
-            EXIT;
         END IF;
-        IF p_commits IS NOT NULL THEN
-            -- A lapsed reader must not prevent the hand-over.
-            PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, 1, ${syncguard_locks}_now())
-            WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
-            p_fence := ${syncguard_locks}_next_fence(v_key);
-        END IF;
-        IF p_fence > 0 THEN
-            CONTINUE;
-        END IF;
-        PERFORM ${syncguard_locks}_wake_next(v_key);
-        EXIT;
-    END LOOP;
+    END IF;
 
-    IF v_channels IS NOT NULL THEN
-        -- A grant is durable before it is reported.
-        IF p_commits THEN
-            COMMIT;
-            v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
-        END IF;
-        FOR v_message IN 1 .. pg_catalog.cardinality(v_channels) LOOP
-            v_commits := pg_catalog.pg_notify(v_channels[v_message], v_messages[v_message]);
-        END LOOP;
-    ELSIF handed_over IS NULL THEN
+    -- A grant is durable before it is reported. A release that is lost in a crash costs one ttl, so it need not be
+    -- durable. Every later grant is flushed together with it, because the log is written in order.
+    IF v_channels IS NOT NULL AND p_commits THEN
+        COMMIT;
+    END IF;
+    IF v_channels IS NULL AND handed_over IS NULL OR v_channels IS NOT NULL AND p_commits THEN
         v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
     END IF;
+    FOR v_message IN 1 .. coalesce(pg_catalog.cardinality(v_channels), 0) LOOP
+        v_commits := pg_catalog.pg_notify(v_channels[v_message], v_messages[v_message]);
+    END LOOP;
 END
 $procedure$;
 
@@ -1654,7 +1416,7 @@ LANGUAGE plpgsql AS $function$
 DECLARE
     v_now BIGINT;
 BEGIN
-    -- The serialising row first, as in _remove. Without a lease the key may have no counter, and gets none.
+    -- The serialising row first, as in _hand_over. Without a lease the key may have no counter, and gets none.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
@@ -1675,8 +1437,9 @@ BEGIN
     remaining := (SELECT count(*) FROM ${syncguard_locks} l WHERE l.key = p_key)
         + (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
     IF released > 0 THEN
+        PERFORM ${syncguard_locks}_lock_key(p_key, true);
         drawn_fence := ${syncguard_locks}_next_fence(p_key);
-        PERFORM ${syncguard_locks}_wake_next(p_key);
+        PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
     END IF;
 END
 $function$;
@@ -1693,7 +1456,7 @@ BEGIN
     END IF;
 
     -- The serialising row first: a request that is about to queue would not learn the new expiry.
-    PERFORM ${syncguard_locks}_lock_key(v_key);
+    PERFORM ${syncguard_locks}_lock_key(v_key, true);
 
     -- The lock id and the expiry again, under the row lock: the lease may have lapsed, or the key may have another
     -- holder. Under a new lock id, neither a second release nor a late extension reaches the lease. The tolerance is
@@ -1719,34 +1482,9 @@ BEGIN
     IF NOT FOUND THEN
         RETURN ${syncguard_locks}_outcome_of(p_lock_id);
     END IF;
-    PERFORM ${syncguard_locks}_wake_front(v_key)
+    PERFORM ${syncguard_locks}_wake(v_key, 0::BIGINT, 1)
     WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
     RETURN 'released';
-END
-$function$;
-
--- Locks the serialising rows of the leases that are to end earlier than before, and returns their keys. An extension
--- does not wait: a key whose row another transaction locks is not among them.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_shortened(p_lock_ids TEXT[], p_ttls_ms BIGINT[]) RETURNS TEXT[]
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now  BIGINT := ${syncguard_locks}_now();
-    v_keys TEXT[] := ARRAY(
-        SELECT l.key
-        FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms), LATERAL (
-            SELECT o.key, o.expires_at_ms FROM ${syncguard_locks} o WHERE o.lock_id = w.lock_id
-            UNION ALL SELECT o.key, o.expires_at_ms FROM ${syncguard_locks}_shared o WHERE o.lock_id = w.lock_id
-            OFFSET 0
-        ) AS l
-        WHERE l.expires_at_ms > v_now + w.ttl_ms
-    );
-BEGIN
-    IF v_keys OPERATOR(pg_catalog.=) '{}' THEN
-        RETURN v_keys;
-    END IF;
-    -- The row first: a request that is about to queue would learn the old expiry, and no wake-up would bring the new
-    -- one.
-    RETURN ${syncguard_locks}_lock_keys(v_keys);
 END
 $function$;
 
@@ -1756,9 +1494,22 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_m
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_shortened TEXT[] := ${syncguard_locks}_lock_shortened(p_lock_ids, p_ttls_ms);
+    v_now       BIGINT := ${syncguard_locks}_now();
+    v_shortened TEXT[] := ARRAY(
+        SELECT l.key
+        FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms), LATERAL (
+            SELECT o.key, o.expires_at_ms FROM ${syncguard_locks} o WHERE o.lock_id = w.lock_id
+            UNION ALL SELECT o.key, o.expires_at_ms FROM ${syncguard_locks}_shared o WHERE o.lock_id = w.lock_id
+            OFFSET 0
+        ) AS l
+        WHERE l.expires_at_ms > v_now + w.ttl_ms
+    );
     v_locked    TEXT[];
 BEGIN
+    -- The serialising row of a lease that is to end earlier: a request that is about to queue would learn the old
+    -- expiry, and no wake-up would bring the new one. An extension does not wait for a row.
+    v_shortened := ${syncguard_locks}_lock_keys(v_shortened);
+
     -- The weakest lock that an update takes: it passes a transaction that pins the row by FOR KEY SHARE. SKIP LOCKED,
     -- so that one row with another lock does not delay the rest. PostgreSQL still waits for a row that changed since
     -- the statement began: the order, and a statement of its own, prevent a deadlock of calls that extend the same
@@ -1804,7 +1555,7 @@ BEGIN
     ORDER BY w.position;
 
     IF v_shortened OPERATOR(pg_catalog.<>) '{}' THEN
-        PERFORM ${syncguard_locks}_wake_front(k.key) FROM pg_catalog.unnest(v_shortened) AS k (key)
+        PERFORM ${syncguard_locks}_wake(k.key, 0::BIGINT, 1) FROM pg_catalog.unnest(v_shortened) AS k (key)
         WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     END IF;
 END
@@ -1825,10 +1576,7 @@ BEGIN
 
     -- The serialising row first: a takeover or a release under way would not be seen, and the lease would be written
     -- beside it. SKIP LOCKED, because a holder that rotates must not wait.
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
-    FOR NO KEY UPDATE SKIP LOCKED;
-    IF FOUND THEN
+    IF ${syncguard_locks}_lock_key(v_key, false) THEN
         -- The lock id again, under the row lock: the key may have another holder by now. The weakest lock that an
         -- update takes passes a transaction that pins the lease.
         SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l
@@ -1849,7 +1597,7 @@ BEGIN
             SET expires_at_ms = rotated_until_ms, fence = ${syncguard_locks}_fence_text(rotated_fence)
             WHERE l.key = v_key;
             IF rotated_until_ms < v_expires THEN
-                PERFORM ${syncguard_locks}_wake_front(v_key);
+                PERFORM ${syncguard_locks}_wake(v_key, 0::BIGINT, 1);
             END IF;
             outcome := 'rotated';
             RETURN;
@@ -1892,7 +1640,7 @@ BEGIN
     GET DIAGNOSTICS v_shared = ROW_COUNT;
 
     -- Deletes lapsed queue entries, too, and wakes waiters behind them and waiters for the deleted leases.
-    PERFORM ${syncguard_locks}_wake_next(k.key) FROM pg_catalog.unnest(v_keys) AS k (key)
+    PERFORM ${syncguard_locks}_wake(k.key, NULL::BIGINT, NULL::INTEGER) FROM pg_catalog.unnest(v_keys) AS k (key)
     WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     RETURN v_swept + v_shared;
 END

@@ -80,7 +80,7 @@ class PostgresAcquireBatchTests {
         List<@Nullable AcquireResult> results = batches.acquire(
                 request("shared", MINE), request("new", MINE), request("k", MINE), request("free", MINE));
 
-        assertThat(results.get(0)).isNull();
+        assertThat(results.get(0)).isInstanceOf(AcquireResult.Refused.class);
         assertGranted(1, results.subList(1, 2));
         assertThat(results.get(2)).isInstanceOf(AcquireResult.Refused.class);
         assertGranted(2, results.subList(3, 4));
@@ -159,29 +159,31 @@ class PostgresAcquireBatchTests {
     }
 
     @Test
-    void a_queue_entry_that_another_session_locks_or_that_is_there_already_is_left_alone() throws Exception {
+    void a_queue_entry_that_is_there_already_is_renewed() {
         race.grant(THEIRS);
         AcquireRequest waiter = request("k", MINE).waitingAs(1);
         batches.acquire(waiter);
+        race.moveClock(PostgresSettings.WAITER_TTL.minusMillis(1));
 
-        assertUnchanged(waiter);
-        race.inOther("SELECT FROM syncguard_locks_waiters FOR UPDATE");
-        assertUnchanged(waiter.fromQueue());
-        race.commitOther();
-        assertThat(race.waiters()).hasSize(1);
+        assertThat(batches.acquire(waiter, waiter.fromQueue())).hasOnlyElementsOfType(AcquireResult.Queued.class);
+
+        race.moveClock(PostgresSettings.WAITER_TTL.minusMillis(1));
+        assertThat(race.renewWaiters(waiter.lockId())).hasSize(1);
     }
 
     @Test
-    void a_waiter_that_may_be_in_front_of_a_free_key_looks_alone() {
+    void a_waiter_in_front_of_a_free_key_is_granted_it() {
         race.grant(THEIRS);
         AcquireRequest first = request("k", "first").waitingAs(1);
         AcquireRequest second = request("k", "second").waitingAs(2);
         batches.acquire(first, second);
         race.backend.release(THEIRS);
 
-        assertUnchanged(second.fromQueue());
-        assertUnchanged(first.fromQueue());
-        assertThat(race.waiters()).hasSize(2);
+        List<@Nullable AcquireResult> results = batches.acquire(second.fromQueue(), first.fromQueue());
+
+        assertThat(results.get(0)).isInstanceOf(AcquireResult.Queued.class);
+        assertGranted(2, results.subList(1, 2));
+        assertThat(race.waiters()).containsExactly(second.lockId());
     }
 
     @Test
@@ -202,18 +204,19 @@ class PostgresAcquireBatchTests {
     }
 
     @Test
-    void a_lapsed_lease_is_taken_over_alone() {
+    void a_lapsed_lease_is_taken_over() {
         race.grant(THEIRS);
         race.moveClock(PAST_THE_TTL);
 
-        assertUnchanged(request("k", MINE));
+        assertGranted(2, batches.acquire(request("k", MINE)));
+        assertThat(race.writers()).containsExactly(lockId("k", MINE));
     }
 
     @Test
-    void readers_are_left_alone() {
+    void readers_are_not_passed() {
         race.grantShared(THEIRS);
 
-        assertUnchanged(request("k", MINE));
+        assertThat(batches.acquire(request("k", MINE))).hasOnlyElementsOfType(AcquireResult.Refused.class);
     }
 
     @Test
@@ -221,9 +224,9 @@ class PostgresAcquireBatchTests {
         race.grant(THEIRS);
         race.queue(RaceDatabase.request("waiter"), 1);
 
-        assertUnchanged(request("k", MINE));
+        assertThat(batches.acquire(request("k", MINE))).hasOnlyElementsOfType(AcquireResult.Refused.class);
         race.backend.release(THEIRS);
-        assertUnchanged(request("k", MINE));
+        assertThat(batches.acquire(request("k", MINE))).hasOnlyElementsOfType(AcquireResult.Refused.class);
     }
 
     @Test
@@ -247,7 +250,7 @@ class PostgresAcquireBatchTests {
         assertThat(batches.acquire(request("k", MINE), request("shared", MINE)))
                 .satisfiesExactly(
                         first -> assertThat(first).isInstanceOf(AcquireResult.Refused.class),
-                        second -> assertThat(second).isNull());
+                        second -> assertThat(second).isInstanceOf(AcquireResult.Refused.class));
         race.commitOther();
 
         // Whoever writes or locks a row has the number of a transaction.

@@ -154,7 +154,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
 
     /** Stops an extension before the statement that locks its rows. It has seen which leases it shortens. */
     void stopExtensionBeforeItLooks() throws SQLException {
-        stopAfterCall("syncguard_locks_lock_shortened");
+        stopAfterCall("syncguard_locks_lock_keys");
     }
 
     /** Stops an extension after it locks its rows of this table and before it reads the clock. */

@@ -36,17 +36,17 @@ class PostgresReadersBatchRaceTests {
     }
 
     @Test
-    void a_key_that_a_writer_was_granted_between_look_and_lock_is_skipped() throws Exception {
+    void a_key_that_a_writer_was_granted_between_look_and_lock_is_refused() throws Exception {
         Future<List<@Nullable AcquireResult>> batch = startBatchThatStopsBeforeItLocks();
 
         race.grant(THEIRS);
         race.greenLight();
 
-        assertSkippedAndGranted(batch);
+        assertRefusedAndGranted(batch);
     }
 
     @Test
-    void a_key_that_a_writer_queued_for_between_look_and_lock_is_skipped() throws Exception {
+    void a_key_that_a_writer_queued_for_between_look_and_lock_is_refused() throws Exception {
         Future<List<@Nullable AcquireResult>> batch = startBatchThatStopsBeforeItLocks();
 
         race.grant(THEIRS);
@@ -54,7 +54,7 @@ class PostgresReadersBatchRaceTests {
         race.jdbc.update("DELETE FROM syncguard_locks");
         race.greenLight();
 
-        assertSkippedAndGranted(batch);
+        assertRefusedAndGranted(batch);
     }
 
     @Test
@@ -109,8 +109,8 @@ class PostgresReadersBatchRaceTests {
         return race.startBlocked(() -> batches.acquire(reader("k", MINE), reader("other", MINE)));
     }
 
-    private static void assertSkippedAndGranted(Future<List<@Nullable AcquireResult>> batch) throws Exception {
-        assertThat(batch.get().get(0)).isNull();
+    private static void assertRefusedAndGranted(Future<List<@Nullable AcquireResult>> batch) throws Exception {
+        assertThat(batch.get().get(0)).isInstanceOf(AcquireResult.Refused.class);
         assertThat(fence(batch.get().get(1))).isEqualTo(2);
     }
 }

@@ -99,17 +99,19 @@ class PostgresReadersBatchTests {
 
         assertThat(batches.acquire(reader("k", "a"), reader("other", "b")))
                 .satisfiesExactly(
-                        blocked -> assertThat(blocked).isNull(),
+                        blocked -> assertThat(blocked).isInstanceOf(AcquireResult.Refused.class),
                         granted -> assertThat(fence(granted)).isEqualTo(2));
         assertThat(race.counters()).containsEntry("k", 1L);
     }
 
     @Test
-    void a_lapsed_writer_is_taken_over_alone() {
+    void a_lapsed_writer_is_taken_over() {
         race.grant(THEIRS);
         race.moveClock(PAST_THE_TTL);
 
-        assertUnchanged(reader("k", "a"));
+        assertThat(batches.acquire(reader("k", "a"), reader("k", "b")))
+                .extracting(PostgresReadersBatchTests::fence)
+                .containsExactly(2L, 3L);
     }
 
     @Test
@@ -127,11 +129,11 @@ class PostgresReadersBatchTests {
         race.queue(behind, 3);
         race.jdbc.update("DELETE FROM syncguard_locks");
 
-        assertThat(batches.acquire(behind.fromQueue(), front.fromQueue(), reader("k", "late")))
+        assertThat(batches.acquire(behind.waitingAs(3).fromQueue(), front.fromQueue(), reader("k", "late")))
                 .satisfiesExactly(
-                        third -> assertThat(third).isNull(),
+                        third -> assertThat(third).isInstanceOf(AcquireResult.Queued.class),
                         first -> assertThat(fence(first)).isEqualTo(2),
-                        late -> assertThat(late).isNull());
+                        late -> assertThat(late).isInstanceOf(AcquireResult.Refused.class));
         assertThat(race.waiters()).containsExactly("writer", behind.lockId());
     }
 
@@ -169,7 +171,8 @@ class PostgresReadersBatchTests {
         race.queue(RaceDatabase.request("writer"), 2);
         race.jdbc.update("DELETE FROM syncguard_locks");
 
-        assertUnchanged(front.fromQueue());
+        assertThat(batches.acquire(front.waitingAs(1).fromQueue())).hasOnlyElementsOfType(AcquireResult.Queued.class);
+        assertThat(race.waiters()).containsExactly("writer", front.lockId());
     }
 
     /** The answer to its earlier attempt was lost. */
@@ -194,17 +197,20 @@ class PostgresReadersBatchTests {
         makeFree("k");
         race.setCounters(899_999_999_999_998L);
 
-        assertUnchanged(reader("k", "a"), reader("k", "b"), reader("k", "c"));
-        assertThat(batches.acquire(reader("k", "a"), reader("k", "b")))
+        List<@Nullable AcquireResult> results = batches.acquire(reader("k", "a"), reader("k", "b"), reader("k", "c"));
+
+        assertThat(results.subList(0, 2))
                 .extracting(PostgresReadersBatchTests::fence)
                 .containsExactly(899_999_999_999_999L, 900_000_000_000_000L);
+        assertThat(results.get(2)).isNull();
+        assertThat(race.readers()).hasSize(2);
     }
 
     @Test
     void a_batch_without_a_grant_writes_nothing_and_waits_for_no_row() throws Exception {
         race.grant(THEIRS);
         race.lockSerialisingRow();
-        assertUnchanged(reader("k", "a"));
+        assertThat(batches.acquire(reader("k", "a"))).hasOnlyElementsOfType(AcquireResult.Refused.class);
         race.commitOther();
 
         // Whoever writes or locks a row has the number of a transaction.
