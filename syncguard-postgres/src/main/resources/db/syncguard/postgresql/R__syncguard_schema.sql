@@ -181,7 +181,7 @@ BEGIN
         'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'front(text)', 'front_waiters(text)', 'lock_key(text)', 'lock_shortened(text[],bigint[])',
+        'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)', 'lock_shortened(text[],bigint[])',
         'next_look(text,boolean,bigint,bigint,bigint)', 'next_look(text,integer,bigint,bigint,bigint)',
         'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
             'text,bigint[],boolean)',
@@ -800,45 +800,10 @@ BEGIN
 END
 $function$;
 
--- Of these readers, those that nothing blocks, neither the grants of those in front of them here: the positions in the
--- arrays. Nobody passes a reader in front of it here that is not among them. A lapsed lease counts, because somebody
--- has to take it over. It locks nothing.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock_ids TEXT[], p_permits INTEGER[])
-RETURNS BIGINT[]
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
-BEGIN
-    RETURN ARRAY(
-        SELECT f.position FROM (
-            SELECT t.position, bool_and(t.is_free) OVER (PARTITION BY t.key ORDER BY t.position) AS in_turn
-            FROM (
-                SELECT r.key, r.position,
-                       NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-                       AND NOT EXISTS (
-                           SELECT FROM ${syncguard_locks}_waiters w
-                           WHERE w.key = r.key AND w.expires_at_ms > v_now
-                               AND coalesce(r.permits, w.permits) IS NOT NULL
-                               AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
-                           OFFSET 0
-                       )
-                       AND (r.permits IS NULL OR r.permits >= (
-                           SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
-                       ) + row_number() OVER (PARTITION BY r.key ORDER BY r.position)) AS is_free
-                FROM unnest(p_keys, p_lock_ids, p_permits) WITH ORDINALITY AS r (key, lock_id, permits, position)
-                LEFT JOIN LATERAL (
-                    SELECT w.arrival FROM ${syncguard_locks}_waiters w
-                    WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
-                ) AS "Own" ON true
-            ) AS t
-        ) AS f WHERE f.in_turn
-    );
-END
-$function$;
-
--- Many attempts of readers at once, with queue entries or without, for any keys. Requests that nothing blocks are
--- granted; others are answered by _queue_batch. A request that has no row in the answer has to be sent alone. Like
--- _acquire_batch, it does not wait for a serialising row, and fails without effect where it waits for another row.
+-- Many attempts of readers at once, with queue entries or without, for any keys. They are granted together if nothing
+-- blocks any of the readers of their key; the others are answered one by one. A request that has no row in the answer
+-- has to be sent alone. Like _acquire_batch, it does not wait for a serialising row, and fails without effect where it
+-- waits for another row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
     p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
     p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
@@ -848,26 +813,22 @@ SET lock_timeout = '20ms'
 AS $function$
 DECLARE
     -- The first look takes no lock, because a row lock alone makes the commit write.
-    v_free    BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
-    v_locked  TEXT[] := '{}';
+    v_keys    TEXT[] := ${syncguard_locks}_lock_keys(${syncguard_locks}_free_readers(p_keys, p_permits));
     v_now     BIGINT := ${syncguard_locks}_now();
     v_granted BIGINT := 0;
 BEGIN
-    IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
-        v_locked := ${syncguard_locks}_lock_keys(
-            ARRAY(SELECT DISTINCT p_keys[f.position] FROM pg_catalog.unnest(v_free) AS f (position)));
+    IF v_keys OPERATOR(pg_catalog.<>) '{}' THEN
         -- Another request may have been granted a key, or have queued for it, since the first look.
-        v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids, p_permits);
-    END IF;
-
-    IF v_free OPERATOR(pg_catalog.<>) '{}' THEN
+        v_keys := ARRAY(
+            SELECT f.key FROM pg_catalog.unnest(${syncguard_locks}_free_readers(p_keys, p_permits)) AS f (key)
+            WHERE f.key = ANY (v_keys));
         RETURN QUERY
         WITH "Free" AS MATERIALIZED (
             SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
             FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
                 WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
-            WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
-                -- A reader that has a lease already would fail the whole batch.
+            -- A reader that has a lease already would fail the whole batch.
+            WHERE r.key = ANY (v_keys)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
         ), "Counter" AS (
             -- One fence for the first reader of a key, and the numbers behind it for the others.
@@ -898,18 +859,30 @@ BEGIN
         FROM "Granted" g;
         GET DIAGNOSTICS v_granted = ROW_COUNT;
     END IF;
-    IF v_granted > 0 AND true = ANY (p_queued) THEN
-        PERFORM ${syncguard_locks}_wake_beside(k.key, k.permits) FROM (
-            SELECT p_keys[f.position] AS key, max(p_permits[f.position]) AS permits
-            FROM pg_catalog.unnest(v_free) AS f (position)
-            WHERE p_queued[f.position] AND p_keys[f.position] = ANY (v_locked) GROUP BY 1
-        ) AS k;
-    END IF;
     IF v_granted < pg_catalog.cardinality(p_keys) THEN
         RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_each(
             true, p_keys, p_permits, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
             p_waiter_ttl_ms, p_channel) a;
     END IF;
+END
+$function$;
+
+-- The keys whose readers here are all free. Lapsed leases and entries count, and so do the own entries of those with
+-- permits. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_permits INTEGER[]) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT r.key FROM unnest(p_keys, p_permits) AS r (key, permits)
+        GROUP BY r.key
+        HAVING NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = r.key AND coalesce(min(r.permits), w.permits) IS NOT NULL OFFSET 0)
+            AND (min(r.permits) IS NULL OR count(*) + (
+                SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
+            ) <= min(r.permits))
+    );
 END
 $function$;
 
