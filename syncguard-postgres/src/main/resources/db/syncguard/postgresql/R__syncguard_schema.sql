@@ -142,15 +142,8 @@ BEGIN
     -- lock. time_left_ms: when to try again, or to look again in the queue. request_position counts from 1 in a batch.
     IF pg_catalog.to_regtype('${syncguard_locks}_answer') IS NULL THEN
         CREATE TYPE ${syncguard_locks}_answer AS (
-            granted_fence    BIGINT,
-            granted_at_ms    BIGINT,
-            granted_until_ms BIGINT,
-            time_left_ms     BIGINT,
-            held_by          TEXT,
-            held_since_ms    BIGINT,
-            held_by_others   BOOLEAN,
-            held_lapsed      BOOLEAN,
-            request_position BIGINT
+            granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
+            held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN, request_position BIGINT
         );
     END IF;
 
@@ -181,8 +174,8 @@ BEGIN
         'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)', 'lock_shortened(text[],bigint[])',
-        'next_look(text,boolean,bigint,bigint,bigint)', 'next_look(text,integer,bigint,bigint,bigint)',
+        'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)',
+        'lock_shortened(text[],bigint[])', 'next_look(text,boolean,bigint,bigint,bigint)', 'next_look(text,integer,bigint,bigint,bigint)',
         'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
             'text,bigint[],boolean)',
         'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
@@ -264,12 +257,10 @@ $function$;
 -- Why the lease with this lock id, exclusive or shared, was neither extended nor released.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome_of(p_lock_id TEXT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
-DECLARE
-    v_expires BIGINT := coalesce(
-        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
-        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id));
 BEGIN
-    RETURN ${syncguard_locks}_outcome(v_expires);
+    RETURN ${syncguard_locks}_outcome(coalesce(
+        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
+        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id)));
 END
 $function$;
 
@@ -631,14 +622,12 @@ BEGIN
         END IF;
         IF v_answer.time_left_ms <= 0 THEN
             -- Only a grant draws a fence.
-            v_fence := ${syncguard_locks}_next_fence(p_key);
-            v_answer.granted_fence := v_fence;
-            IF v_fence > 0 THEN
+            v_answer.granted_fence := ${syncguard_locks}_next_fence(p_key);
+            IF v_answer.granted_fence > 0 THEN
                 v_answer.granted_at_ms := ${syncguard_locks}_grant(
-                    p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_fence);
+                    p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_answer.granted_fence);
                 v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
-                -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a
-                -- waiter.
+                -- Also a lapsed entry: a renewal under way would revive it, in front of all others, without a waiter.
                 DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
                 IF FOUND AND p_shared THEN
                     PERFORM ${syncguard_locks}_wake_beside(p_key, p_permits);
@@ -1102,6 +1091,12 @@ BEGIN
 END
 $function$;
 
+-- The message of a hand-over. It carries the secret of the waiter, because every user may notify.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_message(p_secret TEXT, p_granted BIGINT[]) RETURNS TEXT
+LANGUAGE sql STABLE AS $function$
+    SELECT pg_catalog.concat_ws(' ', p_granted[1], p_secret, p_granted[2], p_granted[3], p_granted[4])
+$function$;
+
 -- Grants a key to the first waiters of its queue that accept a hand-over, as far as there is room for them: 64 at most.
 -- Wakes the waiters that can be granted the key after that. granted is the number of the waiter, the fence, and the
 -- times of the grant and of its end; the message says the same, with the secret. The caller has locked the serialising
@@ -1151,12 +1146,6 @@ BEGIN
     END LOOP;
     PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
 END
-$function$;
-
--- The message of a hand-over. It carries the secret of the waiter, because every user may notify.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_message(p_secret TEXT, p_granted BIGINT[]) RETURNS TEXT
-LANGUAGE sql STABLE AS $function$
-    SELECT pg_catalog.concat_ws(' ', p_granted[1], p_secret, p_granted[2], p_granted[3], p_granted[4])
 $function$;
 
 -- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome
@@ -1340,11 +1329,9 @@ $function$;
 -- The release of instances with version 3.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
     p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
-)
-LANGUAGE plpgsql AS $procedure$
+) LANGUAGE plpgsql AS $procedure$
 BEGIN
-    CALL ${syncguard_locks}_hand_over(
-        NULL::TEXT, p_lock_id, p_channel, p_commits, NULL::BIGINT, outcome, handed_over);
+    CALL ${syncguard_locks}_hand_over(NULL::TEXT, p_lock_id, p_channel, p_commits, NULL::BIGINT, outcome, handed_over);
 END
 $procedure$;
 
@@ -1422,30 +1409,27 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_after(p_lock_id TEXT, p_hold_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_key TEXT := ${syncguard_locks}_key_of(p_lock_id);
+    v_key  TEXT := ${syncguard_locks}_key_of(p_lock_id);
+    v_hold BIGINT := p_hold_ms - ${syncguard_locks}_tolerance();
 BEGIN
     IF v_key IS NULL THEN
         RETURN 'not_found';
     END IF;
-
     -- The serialising row first: a request that is about to queue would not learn the new expiry.
     PERFORM ${syncguard_locks}_lock_key(v_key, true);
 
     -- The lock id and the expiry again, under the row lock: the lease may have lapsed, or the key may have another
     -- holder. Under a new lock id, neither a second release nor a late extension reaches the lease. The tolerance is
     -- for a holder that works until the expiry: this one has stopped.
-    UPDATE ${syncguard_locks} l
-    SET lock_id = 'released:' || l.lock_id,
-        expires_at_ms = l.acquired_at_ms + p_hold_ms - ${syncguard_locks}_tolerance()
+    UPDATE ${syncguard_locks} l SET lock_id = 'released:' || l.lock_id, expires_at_ms = l.acquired_at_ms + v_hold
     WHERE l.key = (
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
         FOR UPDATE SKIP LOCKED
     );
     IF NOT FOUND THEN
-        UPDATE ${syncguard_locks}_shared l
-        SET lock_id = 'released:' || l.lock_id,
-            expires_at_ms = l.acquired_at_ms + p_hold_ms - ${syncguard_locks}_tolerance()
+        UPDATE ${syncguard_locks}_shared l SET lock_id = 'released:' || l.lock_id,
+            expires_at_ms = l.acquired_at_ms + v_hold
         WHERE l.lock_id = (
             SELECT s.lock_id FROM ${syncguard_locks}_shared s
             WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
@@ -1468,7 +1452,9 @@ RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_now       BIGINT := ${syncguard_locks}_now();
-    v_shortened TEXT[] := ARRAY(
+    -- The serialising rows of the leases that are to end earlier: a request that is about to queue would learn the old
+    -- expiry, and no wake-up would bring the new one. An extension does not wait for a row.
+    v_shortened TEXT[] := ${syncguard_locks}_lock_keys(ARRAY(
         SELECT l.key
         FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms), LATERAL (
             SELECT o.key, o.expires_at_ms FROM ${syncguard_locks} o WHERE o.lock_id = w.lock_id
@@ -1476,13 +1462,9 @@ DECLARE
             OFFSET 0
         ) AS l
         WHERE l.expires_at_ms > v_now + w.ttl_ms
-    );
+    ));
     v_locked    TEXT[];
 BEGIN
-    -- The serialising row of a lease that is to end earlier: a request that is about to queue would learn the old
-    -- expiry, and no wake-up would bring the new one. An extension does not wait for a row.
-    v_shortened := ${syncguard_locks}_lock_keys(v_shortened);
-
     -- The weakest lock that an update takes: it passes a transaction that pins the row by FOR KEY SHARE. SKIP LOCKED,
     -- so that one row with another lock does not delay the rest. PostgreSQL still waits for a row that changed since
     -- the statement began: the order, and a statement of its own, prevent a deadlock of calls that extend the same
@@ -1628,12 +1610,10 @@ BEGIN
         SELECT c.fence_key FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ANY (p_fence_keys) AND c.fence < p_fence
             AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks} l WHERE l.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
-            AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks}_shared s
-                WHERE s.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
-            AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks}_waiters w
+                SELECT FROM ${syncguard_locks} l WHERE l.key = ${syncguard_locks}_key_of_fence(c.fence_key)
+                UNION ALL SELECT FROM ${syncguard_locks}_shared s
+                WHERE s.key = ${syncguard_locks}_key_of_fence(c.fence_key)
+                UNION ALL SELECT FROM ${syncguard_locks}_waiters w
                 WHERE w.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
     );
 END
@@ -1683,18 +1663,13 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_lockers(p_xmax XID) RETURNS SETOF 
 LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN NEXT p_xmax;
-    BEGIN
-        RETURN QUERY SELECT m.xid FROM pg_catalog.pg_get_multixact_members(p_xmax) m;
-    EXCEPTION
-        WHEN OTHERS THEN
-            NULL; -- There is no such multixact.
-    END;
+    RETURN QUERY SELECT m.xid FROM pg_catalog.pg_get_multixact_members(p_xmax) m;
+EXCEPTION
+    WHEN OTHERS THEN -- There is no such multixact.
+        RETURN;
 END
 $function$;
 
 -- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
 -- when the library needs something new.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
-LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 4
-$function$;
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 4';
