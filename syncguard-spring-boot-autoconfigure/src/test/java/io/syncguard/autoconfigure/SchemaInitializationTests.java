@@ -40,6 +40,7 @@ class SchemaInitializationTests {
         "syncguard_locks",
         "syncguard_locks_acquire",
         "syncguard_locks_acquire_batch",
+        "syncguard_locks_acquire_each",
         "syncguard_locks_acquire_readers",
         "syncguard_locks_blockers",
         "syncguard_locks_delete_lapsed",
@@ -52,7 +53,6 @@ class SchemaInitializationTests {
         "syncguard_locks_force_release",
         "syncguard_locks_forget",
         "syncguard_locks_free_readers",
-        "syncguard_locks_front_waiters",
         "syncguard_locks_grant",
         "syncguard_locks_hand_out",
         "syncguard_locks_hand_over",
@@ -65,16 +65,14 @@ class SchemaInitializationTests {
         "syncguard_locks_leave",
         "syncguard_locks_lock_key",
         "syncguard_locks_lock_keys",
-        "syncguard_locks_lock_shortened",
         "syncguard_locks_lockers",
+        "syncguard_locks_message",
         "syncguard_locks_next_fence",
-        "syncguard_locks_next_look",
         "syncguard_locks_now",
         "syncguard_locks_outcome",
         "syncguard_locks_outcome_of",
         "syncguard_locks_own_lease",
         "syncguard_locks_queue_and_hand_over",
-        "syncguard_locks_queue_batch",
         "syncguard_locks_release",
         "syncguard_locks_release_after",
         "syncguard_locks_release_all",
@@ -87,10 +85,8 @@ class SchemaInitializationTests {
         "syncguard_locks_tolerance",
         "syncguard_locks_version",
         "syncguard_locks_waiters",
-        "syncguard_locks_wake_behind",
-        "syncguard_locks_wake_beside",
-        "syncguard_locks_wake_front",
-        "syncguard_locks_wake_next"
+        "syncguard_locks_wake",
+        "syncguard_locks_wake_beside"
     };
 
     private final TestDatabase database = TestDatabase.empty();
