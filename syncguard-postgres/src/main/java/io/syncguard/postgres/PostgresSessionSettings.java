@@ -59,6 +59,8 @@ final class PostgresSessionSettings {
                 new Setting("idle_in_transaction_session_timeout", "0", ALWAYS),
                 // A plan that was cached while the tables were empty stays in use while they grow.
                 new Setting("enable_seqscan", "off", ALWAYS),
+                // A bitmap takes longer for the few rows of a statement, and does not mark the entries of deleted rows.
+                new Setting("enable_bitmapscan", "off", ALWAYS),
                 // The server would plan calls with arrays anew each time, which takes longer than the calls.
                 new Setting("plan_cache_mode", "force_generic_plan", ALWAYS),
                 // Compiling takes longer than any of our statements.

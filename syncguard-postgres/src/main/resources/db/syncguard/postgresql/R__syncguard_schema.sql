@@ -233,7 +233,8 @@ $function$;
 -- The clock that judges every lease, in milliseconds. It is read under the row lock; now() would be the start of the
 -- transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS $function$
-    SELECT pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp())::NUMERIC * 1000::NUMERIC)::BIGINT
+    SELECT pg_catalog.floor(
+        pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000::DOUBLE PRECISION)::BIGINT
 $function$;
 
 -- Whether a lease with this expiry is live at this time.
@@ -492,44 +493,32 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
 ) RETURNS ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_answer  ${syncguard_locks}_answer;
-    v_counter TID;
-    v_fence   BIGINT;
-    v_is_free BOOLEAN;
-    v_now     BIGINT;
-    v_commits TEXT;
-    v_left    TEXT[];
-    "Blocked" RECORD;
+    v_answer   ${syncguard_locks}_answer;
+    v_counter  TID;
+    v_fence    BIGINT;
+    v_is_alone BOOLEAN;
+    v_now      BIGINT;
+    v_commits  TEXT;
+    v_left     TEXT[];
+    "Blocked"  RECORD;
 BEGIN
-    IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
-        -- Most refused tries end here: the key has a holder and no waiters. A row lock alone makes a commit write.
-        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
-               l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
-               l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
-        INTO v_answer
-        FROM ${syncguard_locks} l
-        WHERE l.key = p_key AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
-        IF v_answer.time_left_ms > 0 THEN
-            RETURN v_answer;
-        END IF;
-    END IF;
-
-    IF NOT p_queued AND NOT p_shared AND NOT p_contended THEN
+    IF NOT p_queued AND NOT p_shared AND (p_waiter IS NULL OR NOT p_contended) THEN
         -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
         -- begin with a grant, which changes the fence, and _forget does not delete the row while they are there. So an
         -- unchanged fence proves that the key is still free. The update waits for a grant under way.
         LOOP
-            SELECT c.ctid, c.fence,
-                   NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                   AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+            SELECT c.ctid, c.fence, l.owner, l.acquired_at_ms,
+                   l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
+                   NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-            INTO v_counter, v_fence, v_is_free
-            FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-            EXIT WHEN FOUND;
+            INTO v_counter, v_fence, v_answer.held_by, v_answer.held_since_ms, v_answer.time_left_ms, v_is_alone
+            FROM ${syncguard_fence_counters} c LEFT JOIN ${syncguard_locks} l ON l.key = p_key
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+            EXIT WHEN FOUND OR p_contended IS NULL;
             -- The first grant of the key creates the row.
-            v_is_free := ${syncguard_locks}_lock_key(p_key, true);
+            v_is_alone := ${syncguard_locks}_lock_key(p_key, true);
         END LOOP;
-        IF v_is_free THEN
+        IF v_is_alone AND v_answer.held_since_ms IS NULL AND p_contended IS NOT NULL THEN
             UPDATE ${syncguard_fence_counters} c
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
             WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
@@ -543,6 +532,10 @@ BEGIN
                 RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL,
                         NULL)::${syncguard_locks}_answer;
             END IF;
+        ELSIF v_is_alone AND p_waiter IS NULL AND v_answer.time_left_ms > 0 THEN
+            -- Most tries that are refused: a row lock alone would make the commit write.
+            v_answer.held_by_others := false;
+            RETURN v_answer;
         END IF;
     END IF;
 
@@ -571,8 +564,7 @@ BEGIN
         END IF;
     ELSIF p_shared THEN
         -- Most readers are granted here: the key has neither an exclusive lease nor a waiter with permits; for one with
-        -- permits, no waiter at all, and room. Lapsed leases count here. The first look for room is an index scan,
-        -- which marks the entries of deleted rows as dead; the second is none, and would read all until a vacuum.
+        -- permits, no waiter at all, and room. Lapsed leases count here.
         UPDATE ${syncguard_fence_counters} c
         SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
         WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
@@ -580,9 +572,8 @@ BEGIN
             AND NOT EXISTS (
                 SELECT FROM ${syncguard_locks}_waiters w
                 WHERE w.key = p_key AND (coalesce(p_permits, w.permits) IS NOT NULL OR w.lock_id = p_lock_id))
-            AND (p_permits IS NULL
-                OR NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                OR NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1))
+            AND (p_permits IS NULL OR NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1))
         RETURNING c.fence INTO v_fence;
         IF FOUND THEN
             v_now := ${syncguard_locks}_grant(p_key, true, p_lock_id, p_ttl_ms, p_owner, v_fence);
@@ -696,40 +687,28 @@ DECLARE
 BEGIN
     LOOP
         RETURN QUERY
-        WITH "Locked" AS MATERIALIZED (
-            -- The proof of _acquire: a row that is locked with the fence of the look belongs to a key that is still
-            -- free. A subquery for each key, because a join could read the whole table.
-            SELECT k.*
-            FROM (
-                SELECT r.key, r.position, c.fence, c.tid
-                FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
-                    SELECT o.fence, o.ctid AS tid FROM ${syncguard_fence_counters} o
-                    WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0
-                ) AS c
-                WHERE NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
-                OFFSET 0
-            ) AS k, LATERAL (
-                SELECT FROM ${syncguard_fence_counters} c
-                WHERE c.ctid = k.tid AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
-                FOR NO KEY UPDATE SKIP LOCKED
-            ) AS c
-        ), "Granted" AS (
-            -- The clock is read with the rows locked.
+        WITH "Granted" AS (
+            -- The proof of _acquire: this statement updates no row that was changed after its look, so the key is still
+            -- free. It updates no row twice: the first request for a key is granted. A subquery for each key, because a
+            -- join could read the whole table. The clock is read with the row locked.
             UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
-            FROM "Locked" k WHERE c.ctid = k.tid
-            RETURNING k.key, k.position, c.fence, ${syncguard_locks}_now() AS now_ms
-        ), "Lease" AS (
-            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
-                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
-            FROM "Granted" g
+            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
+                SELECT o.ctid AS tid FROM ${syncguard_fence_counters} o
+                WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) AND o.fence < ${syncguard_locks}_last_fence()
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) AS o
+            WHERE c.ctid = o.tid AND NOT p_queued[r.position]
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+            RETURNING r.key, r.position, c.fence, ${syncguard_locks}_now() AS now_ms
         )
-        SELECT g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position], NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
-               NULL::BOOLEAN, NULL::BOOLEAN, g.position
-        FROM "Granted" g;
+        INSERT INTO ${syncguard_locks} AS l (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
+               ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
+        FROM "Granted" g
+        RETURNING l.fence::BIGINT, l.acquired_at_ms, l.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
+            NULL::BOOLEAN, NULL::BOOLEAN, pg_catalog.array_position(p_lock_ids, l.lock_id)::BIGINT;
         GET DIAGNOSTICS v_number = ROW_COUNT;
         v_answered := v_answered + v_number;
         EXIT WHEN v_answered = pg_catalog.cardinality(p_keys);

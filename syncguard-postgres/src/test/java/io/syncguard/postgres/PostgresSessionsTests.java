@@ -54,6 +54,7 @@ class PostgresSessionsTests {
                             "statement_timeout", "1800",
                             "lock_timeout", "1600",
                             "enable_seqscan", "off",
+                            "enable_bitmapscan", "off",
                             "jit", "off"))
                     .satisfies(all -> assertThat(all.getOrDefault("idle_session_timeout", "0"))
                             .isEqualTo("0"))

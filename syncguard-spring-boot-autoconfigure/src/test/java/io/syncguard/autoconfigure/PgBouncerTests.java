@@ -39,7 +39,7 @@ class PgBouncerTests {
             SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
             WHERE name IN ('default_transaction_isolation', 'default_transaction_read_only', 'synchronous_commit',
                 'statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout', 'enable_seqscan', 'jit',
-                'log_parameter_max_length_on_error')
+                'enable_bitmapscan', 'log_parameter_max_length_on_error')
             """;
 
     private final TestDatabase database = TestDatabase.withSchema();
