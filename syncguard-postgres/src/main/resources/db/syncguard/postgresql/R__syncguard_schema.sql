@@ -485,7 +485,8 @@ $function$;
 -- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
 -- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
 -- p_contended: the key is probably not free; a wrong guess costs time only. It is null in a batch, which does not wait
--- for the serialising row: the answer is null if another transaction locks that.
+-- for the serialising row: the answer is null if another transaction locks that, and request_position is 0 if the
+-- request has to leave the queue.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
@@ -581,17 +582,18 @@ BEGIN
         END IF;
     END IF;
 
-    IF NOT p_queued AND p_waiter IS NOT NULL THEN
-        -- Most waiters queue by this look: the key has a live exclusive lease, and they have no entry.
+    IF p_queued = (p_waiter IS NULL) THEN
+        -- Most waiters queue or give up by this look: the key has a live exclusive lease. Who queues has no entry yet.
         v_now := ${syncguard_locks}_now();
-        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT, least(l.expires_at_ms + ${syncguard_locks}_tolerance(), (
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
+               least(l.expires_at_ms + ${syncguard_locks}_tolerance(), CASE WHEN NOT p_queued THEN (
                    SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
                    WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
-               )) - v_now, l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
+               ) END) - v_now, l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
         INTO v_answer
         FROM ${syncguard_locks} l
         WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id);
+            AND (p_queued OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id));
     END IF;
     IF v_answer.time_left_ms IS NULL THEN
         -- The second look, under the row lock: of two requests that have looked at the same time, one is granted.
@@ -645,7 +647,11 @@ BEGIN
     -- A refusal is not worth waiting for the disk. An entry that is lost in a crash costs fairness only.
     v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
     IF p_waiter IS NULL THEN
-        v_left := ${syncguard_locks}_leave(ARRAY[p_lock_id]);
+        IF p_contended IS NULL THEN
+            v_answer.request_position := 0;
+        ELSE
+            v_left := ${syncguard_locks}_leave(ARRAY[p_lock_id]);
+        END IF;
         RETURN v_answer;
     END IF;
     LOOP
@@ -743,6 +749,7 @@ LANGUAGE plpgsql AS $function$
 DECLARE
     v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
     v_granted BOOLEAN := pg_catalog.txid_current_if_assigned() IS NOT NULL;
+    v_left    TEXT[] := '{}';
     v_answer  ${syncguard_locks}_answer;
     v_number  INTEGER;
 BEGIN
@@ -758,9 +765,16 @@ BEGIN
             p_hand_overs[v_number], p_channel, p_secrets[v_number], NULL::BOOLEAN);
         CONTINUE WHEN v_answer IS NULL OR v_answer.granted_fence = 0;
         v_granted := v_granted OR v_answer.granted_fence IS NOT NULL;
+        IF v_answer.request_position = 0 THEN
+            -- Those that leave do so together: each would wake the others of its key.
+            v_left := v_left OPERATOR(pg_catalog.||) p_lock_ids[v_number];
+        END IF;
         v_answer.request_position := v_number;
         RETURN NEXT v_answer;
     END LOOP;
+    IF v_left OPERATOR(pg_catalog.<>) '{}' THEN
+        v_left := ${syncguard_locks}_leave(v_left);
+    END IF;
     IF v_granted THEN
         -- A grant is durable before it is reported, also beside a refusal, which is not.
         v_commits := pg_catalog.set_config('synchronous_commit', v_commits, true);

@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>While few statements are under way, a request is sent alone, at once and on its caller's thread.
  *   <li>Otherwise it waits in a queue. When a statement returns, a thread of the batcher sends all that wait in one
  *       batch. There is one batch at a time. A single waiter is sent alone, on its caller's thread.
- *   <li>After a batch of several requests, the next ones are expected together, too. So the first of them is not sent
- *       alone: it waits until the thread of the batcher is awake and takes all of them.
+ *   <li>After a batch of several requests, the next ones are expected together, too. So a single request is not sent
+ *       alone until several batches had one request each: it waits until the thread of the batcher is awake and takes
+ *       all of them.
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
  *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value #LONE_LIMIT_MILLIS} ms, others
  *       no longer wait for it.
@@ -50,6 +51,12 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     private static final long LONE_LIMIT_NANOS =
             Duration.ofMillis(LONE_LIMIT_MILLIS).toNanos();
+
+    /**
+     * So many batches of one request end the expectation of several: a batch of one is often chance, and each request
+     * that is sent alone takes the server twice as long as one in a batch.
+     */
+    static final int CROWDED_BATCHES = 8;
 
     /** One thread sends a batch while the other delivers answers. */
     private static final int THREADS = 2;
@@ -86,8 +93,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     private boolean batchOrdered;
 
-    /** Whether the last batch had several requests. */
-    private boolean crowded;
+    /** In how many more batches several requests are expected together. */
+    private int crowded;
 
     /** The batches that have departed and whose answers are not delivered. */
     private final Set<Batch<Q, A>> departed = new HashSet<>();
@@ -254,7 +261,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
     /** Sends waiting requests while the limit allows another statement. */
     private void dispatch() {
         while (!waiting.isEmpty() && !batchOrdered && hasRoom()) {
-            if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
+            if (waiting.size() == 1 && crowded == 0 && !limits.batchesOnly()) {
                 BatchedCall<Q, A> call = waiting.first();
                 waiting.clear();
                 if (mayGoAlone(call)) {
@@ -376,7 +383,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
                 }
                 batchOrdered = false;
                 if (!batch.isEmpty()) {
-                    crowded = batch.size() > 1;
+                    crowded = batch.size() > 1 ? CROWDED_BATCHES : Math.max(0, crowded - 1);
                     departed.add(batch);
                     idleThreads--;
                     if (looksAt < Time.NEVER) {

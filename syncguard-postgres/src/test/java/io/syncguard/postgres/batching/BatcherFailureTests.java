@@ -43,7 +43,7 @@ class BatcherFailureTests {
         BatchCaller f = one.send("f");
 
         one.store.answerAll();
-        assertThat(one.store.nextAlone().names()).containsExactly("f");
+        assertThat(one.store.nextBatch().names()).containsExactly("f");
         assertThat(e.isUnderWay()).isFalse();
         assertThat(f.hasEnded()).isFalse();
     }

@@ -48,6 +48,11 @@ class BatcherTurnTests {
         two.sendEach("a", "b");
         first.answer();
         two.store.nextBatch().answer();
+        for (int batches = 1; batches < Batcher.CROWDED_BATCHES; batches++) {
+            BatchCaller caller = two.send("quiet" + batches);
+            two.store.nextBatch().answer();
+            caller.getsItsAnswer();
+        }
         sendOfKey(two, "c");
         ManualStatement batch = two.store.nextBatch();
         two.store.underWay().stream().filter(each -> each != batch).forEach(ManualStatement::answer);
