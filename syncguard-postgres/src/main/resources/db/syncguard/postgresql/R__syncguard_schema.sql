@@ -100,19 +100,6 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     permits       INTEGER DEFAULT 1
 ) WITH (fillfactor = 70);
 
--- The column that version 3 has not. ADD COLUMN IF NOT EXISTS would lock the table even if the column exists.
-DO $do$
-BEGIN
-    IF NOT EXISTS (
-        SELECT FROM pg_catalog.pg_attribute
-        WHERE attrelid OPERATOR(pg_catalog.=) '${syncguard_locks}_waiters'::pg_catalog.regclass
-            AND attname OPERATOR(pg_catalog.=) 'permits'
-    ) THEN
-        ALTER TABLE ${syncguard_locks}_waiters ADD COLUMN permits INTEGER DEFAULT 1;
-    END IF;
-END
-$do$;
-
 -- One row per key that was ever locked; it is also the key's serialising row. NEVER delete one by hand: a fence that is
 -- used twice protects nothing. Only _forget does, with fences by the clock: a key without leases and queue entries.
 CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
@@ -125,7 +112,6 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
 -- index exists.
 DO $do$
 DECLARE
-    "Old"    TEXT;
     "Wanted" RECORD;
 BEGIN
     IF NOT EXISTS (
@@ -164,28 +150,6 @@ BEGIN
             )
         ) THEN
             EXECUTE pg_catalog.format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
-        END IF;
-    END LOOP;
-
-    -- Functions of earlier builds that have other names, parameters or columns now: acquire requests of instances with
-    -- version 3 fail.
-    FOREACH "Old" IN ARRAY ARRAY[
-        'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
-        'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
-        'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)',
-        'lock_shortened(text[],bigint[])', 'next_look(text,boolean,bigint,bigint,bigint)', 'next_look(text,integer,bigint,bigint,bigint)',
-        'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
-            'text,bigint[],boolean)',
-        'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'queue_batch(text[],integer[],text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'queue_front(text)', 'remove(text)', 'wake_behind(text,bigint,boolean)', 'wake_behind(text,bigint,integer)',
-        'wake_front(text)', 'wake_next(text)'
-    ]
-    LOOP
-        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) "Old") IS NOT NULL THEN
-            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', "Old");
         END IF;
     END LOOP;
 END
@@ -485,8 +449,8 @@ $function$;
 -- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
 -- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
 -- p_contended: the key is probably not free; a wrong guess costs time only. It is null in a batch, which does not wait
--- for the serialising row: the answer is null if another transaction locks that, and request_position is 0 if the
--- request has to leave the queue.
+-- for a locked row: the answer is null if another transaction locks the serialising row or the entry, and
+-- request_position is 0 if the request has to leave the queue.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
@@ -556,6 +520,13 @@ BEGIN
     -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
     IF NOT ${syncguard_locks}_lock_key(p_key, p_contended IS NOT NULL) THEN
         RETURN NULL;
+    END IF;
+    IF p_contended IS NULL AND p_queued AND (
+        SELECT (SELECT true FROM ${syncguard_locks}_waiters o WHERE o.lock_id = w.lock_id
+                FOR NO KEY UPDATE SKIP LOCKED) IS NULL
+        FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
+    ) THEN
+        RETURN NULL; -- Its entry is locked, such as by a renewal under way.
     END IF;
     v_answer := NULL;
     IF p_queued THEN
@@ -695,15 +666,16 @@ BEGIN
         RETURN QUERY
         WITH "Granted" AS (
             -- The proof of _acquire: this statement updates no row that was changed after its look, so the key is still
-            -- free. It updates no row twice: the first request for a key is granted. A subquery for each key, because a
-            -- join could read the whole table. The clock is read with the row locked.
+            -- free. A subquery for each key, because a join could read the whole table. The clock is read with the row
+            -- locked.
             UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
             FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
                 SELECT o.ctid AS tid FROM ${syncguard_fence_counters} o
                 WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) AND o.fence < ${syncguard_locks}_last_fence()
                 FOR NO KEY UPDATE SKIP LOCKED
             ) AS o
-            WHERE c.ctid = o.tid AND NOT p_queued[r.position]
+            WHERE c.ctid = o.tid
+                AND NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
@@ -750,6 +722,7 @@ DECLARE
     v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
     v_granted BOOLEAN := pg_catalog.txid_current_if_assigned() IS NOT NULL;
     v_left    TEXT[] := '{}';
+    v_skipped TEXT[] := '{}';
     v_answer  ${syncguard_locks}_answer;
     v_number  INTEGER;
 BEGIN
@@ -759,11 +732,16 @@ BEGIN
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
         ORDER BY r.position
     LOOP
+        -- Nobody passes a request in front of it that has to be sent alone.
+        CONTINUE WHEN p_keys[v_number] = ANY (v_skipped);
         v_answer := ${syncguard_locks}_acquire(
             p_keys[v_number], p_shared, CASE WHEN p_shared THEN p_permits[v_number] ELSE 1 END, p_lock_ids[v_number],
             p_ttls_ms[v_number], p_owners[v_number], p_queued[v_number], p_waiters[v_number], p_waiter_ttl_ms,
             p_hand_overs[v_number], p_channel, p_secrets[v_number], NULL::BOOLEAN);
-        CONTINUE WHEN v_answer IS NULL OR v_answer.granted_fence = 0;
+        IF v_answer IS NULL OR v_answer.granted_fence = 0 THEN
+            v_skipped := v_skipped OPERATOR(pg_catalog.||) p_keys[v_number];
+            CONTINUE;
+        END IF;
         v_granted := v_granted OR v_answer.granted_fence IS NOT NULL;
         IF v_answer.request_position = 0 THEN
             -- Those that leave do so together: each would wake the others of its key.
@@ -1115,11 +1093,13 @@ BEGIN
                    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
                ) AS has_fence
         INTO "Next" FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 1;
-        IF NOT FOUND OR "Next".expires_at_ms > v_now AND NOT "Next".has_room THEN
+        IF NOT FOUND OR "Next".expires_at_ms > v_now AND NOT "Next".has_room AND v_fence IS NOT NULL THEN
             RETURN;
         END IF;
-        EXIT WHEN "Next".expires_at_ms > v_now
-            AND (NOT "Next".hand_over OR "Next".permits IS NULL OR NOT "Next".has_fence);
+        -- Without a grant, the first waiter is woken even if a lapsed lease has its place: it looks again until
+        -- whoever locks that lease has ended.
+        EXIT WHEN "Next".expires_at_ms > v_now AND (
+            NOT "Next".has_room OR NOT "Next".hand_over OR "Next".permits IS NULL OR NOT "Next".has_fence);
         -- A lapsed entry is deleted and never skipped. The clock is read after the wait for a renewal under way, so
         -- that a grant is younger than every confirmation of the entry.
         DELETE FROM ${syncguard_locks}_waiters w
@@ -1666,3 +1646,32 @@ $function$;
 -- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
 -- when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 4';
+
+-- Drops the functions of earlier builds that have other names, parameters or columns now, behind their callers: acquire
+-- requests of instances with version 3 fail.
+DO $do$
+DECLARE
+    "Old" TEXT;
+BEGIN
+    FOREACH "Old" IN ARRAY ARRAY[
+        'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
+        'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)',
+        'lock_shortened(text[],bigint[])', 'next_look(text,boolean,bigint,bigint,bigint)',
+        'next_look(text,integer,bigint,bigint,bigint)',
+        'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
+            'text,bigint[],boolean)',
+        'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'queue_batch(text[],integer[],text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'queue_front(text)', 'remove(text)', 'wake_behind(text,bigint,boolean)', 'wake_behind(text,bigint,integer)',
+        'wake_front(text)', 'wake_next(text)'
+    ]
+    LOOP
+        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) "Old") IS NOT NULL THEN
+            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', "Old");
+        END IF;
+    END LOOP;
+END
+$do$;

@@ -92,6 +92,27 @@ class PostgresAcquireBatchRaceTests {
     }
 
     @Test
+    void nobody_passes_a_request_of_the_same_batch_that_has_to_be_sent_alone() throws Exception {
+        makeFree("slow");
+        race.grant(THEIRS);
+        batches.acquire(request("slow", THEIRS));
+        race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:k' FOR UPDATE");
+        race.functions.setPatient("acquire_batch");
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
+        Future<List<@Nullable AcquireResult>> batch = race.startBlocked(() -> batches.acquire(
+                request("k", MINE).waitingAs(1),
+                request("slow", MINE).waitingAs(2),
+                request("k", "behind").waitingAs(3)));
+
+        race.commitOther();
+        race.greenLight();
+
+        assertThat(batch.get().get(0)).isNull();
+        assertThat(batch.get().get(1)).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(batch.get().get(2)).isNull();
+    }
+
+    @Test
     void a_new_key_that_was_granted_between_look_and_insert_is_refused() throws Exception {
         race.functions.setPatient("acquire_batch");
         race.stopBefore("INSERT", "syncguard_fence_counters");

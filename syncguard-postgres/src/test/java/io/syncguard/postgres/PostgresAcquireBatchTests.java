@@ -159,6 +159,20 @@ class PostgresAcquireBatchTests {
     }
 
     @Test
+    void a_waiter_whose_entry_another_session_locks_is_left_alone() throws Exception {
+        race.grant(THEIRS);
+        AcquireRequest waiter = request("k", MINE).waitingAs(1);
+        batches.acquire(waiter);
+        race.inOther("SELECT FROM syncguard_locks_waiters FOR UPDATE");
+
+        assertUnchanged(waiter.fromQueue());
+        assertUnchanged(request("k", MINE).fromQueue());
+
+        race.commitOther();
+        assertThat(race.waiters()).hasSize(1);
+    }
+
+    @Test
     void a_queue_entry_that_is_there_already_is_renewed() {
         race.grant(THEIRS);
         AcquireRequest waiter = request("k", MINE).waitingAs(1);

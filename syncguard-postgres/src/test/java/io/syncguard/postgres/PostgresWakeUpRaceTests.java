@@ -276,4 +276,17 @@ class PostgresWakeUpRaceTests {
         assertThat(sweep.get()).isZero();
         assertThat(race.readers()).containsExactly(MINE);
     }
+
+    @Test
+    void the_first_waiter_is_woken_although_a_lapsed_lease_that_is_pinned_has_its_place() throws Exception {
+        race.grantShared(THEIRS);
+        race.grantShared(MINE);
+        race.queue(RaceDatabase.request("waiter"), 1);
+        race.inOther("SELECT FROM syncguard_locks_shared WHERE lock_id = '" + THEIRS + "' FOR KEY SHARE");
+        race.jdbc.update("UPDATE syncguard_locks_shared SET expires_at_ms = 0 WHERE lock_id = ?", THEIRS);
+
+        race.backend.release(MINE);
+
+        assertThat(race.woken()).containsExactly(1L);
+    }
 }
