@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A batch of acquires answers each request as if it had been sent alone, or leaves it as it was. */
@@ -215,6 +216,26 @@ class PostgresAcquireBatchTests {
     void a_waiter_whose_key_is_free_is_granted() {
         assertGranted(1, batches.acquire(request("k", MINE).waitingAs(1)));
         assertThat(race.waiters()).isEmpty();
+    }
+
+    /** An entry that is lost in a crash costs fairness only. */
+    @ParameterizedTest
+    @CsvSource({"free, on", "lapsed, on", "k, off"})
+    void a_batch_is_durable_if_it_grants_also_beside_one_that_queues(String key, String expected) {
+        batches.acquire(request("free", THEIRS));
+        batches.release(lockId("free", THEIRS));
+        batches.acquire(request("lapsed", THEIRS));
+        race.moveClock(PAST_THE_TTL);
+        race.grant(THEIRS);
+
+        race.inTransaction(jdbc -> {
+            jdbc.execute("SET LOCAL synchronous_commit = on");
+            jdbc.queryForList("SELECT * FROM syncguard_locks_acquire_batch(ARRAY['" + key + "', 'k'], ARRAY['1', '2'],"
+                    + " ARRAY[60000, 60000], ARRAY['test', 'test'], ARRAY[false, false], ARRAY[1, 2]::BIGINT[],"
+                    + " ARRAY[NULL, NULL], ARRAY[false, false], 5000, 'race')");
+            assertThat(jdbc.queryForObject("SHOW synchronous_commit", String.class))
+                    .isEqualTo(expected);
+        });
     }
 
     @Test
