@@ -458,32 +458,44 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
 ) RETURNS ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_answer   ${syncguard_locks}_answer;
-    v_counter  TID;
-    v_fence    BIGINT;
-    v_is_alone BOOLEAN;
-    v_now      BIGINT;
-    v_commits  TEXT;
-    v_left     TEXT[];
-    "Blocked"  RECORD;
+    v_answer  ${syncguard_locks}_answer;
+    v_counter TID;
+    v_fence   BIGINT;
+    v_is_free BOOLEAN;
+    v_now     BIGINT;
+    v_commits TEXT;
+    v_left    TEXT[];
+    "Blocked" RECORD;
 BEGIN
-    IF NOT p_queued AND NOT p_shared AND (p_waiter IS NULL OR NOT p_contended) THEN
+    IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
+        -- Most refused tries end here: the key has a holder and no waiters. A row lock alone makes a commit write.
+        SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
+               l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
+               l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
+        INTO v_answer
+        FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
+        IF v_answer.time_left_ms > 0 THEN
+            RETURN v_answer;
+        END IF;
+    END IF;
+
+    IF NOT p_queued AND NOT p_shared AND NOT p_contended THEN
         -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
         -- begin with a grant, which changes the fence, and _forget does not delete the row while they are there. So an
         -- unchanged fence proves that the key is still free. The update waits for a grant under way.
         LOOP
-            SELECT c.ctid, c.fence, l.owner, l.acquired_at_ms,
-                   l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
-                   NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+            SELECT c.ctid, c.fence,
+                   NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                   AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-            INTO v_counter, v_fence, v_answer.held_by, v_answer.held_since_ms, v_answer.time_left_ms, v_is_alone
-            FROM ${syncguard_fence_counters} c LEFT JOIN ${syncguard_locks} l ON l.key = p_key
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-            EXIT WHEN FOUND OR p_contended IS NULL;
+            INTO v_counter, v_fence, v_is_free
+            FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+            EXIT WHEN FOUND;
             -- The first grant of the key creates the row.
-            v_is_alone := ${syncguard_locks}_lock_key(p_key, true);
+            v_is_free := ${syncguard_locks}_lock_key(p_key, true);
         END LOOP;
-        IF v_is_alone AND v_answer.held_since_ms IS NULL AND p_contended IS NOT NULL THEN
+        IF v_is_free THEN
             UPDATE ${syncguard_fence_counters} c
             SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
             WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
@@ -497,10 +509,6 @@ BEGIN
                 RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL,
                         NULL)::${syncguard_locks}_answer;
             END IF;
-        ELSIF v_is_alone AND p_waiter IS NULL AND v_answer.time_left_ms > 0 THEN
-            -- Most tries that are refused: a row lock alone would make the commit write.
-            v_answer.held_by_others := false;
-            RETURN v_answer;
         END IF;
     END IF;
 
