@@ -482,27 +482,40 @@ BEGIN
 
     IF NOT p_queued AND NOT p_shared AND NOT p_contended THEN
         -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
-        -- begin with a grant, which changes the fence, and _forget does not delete the row while they are there. So an
-        -- unchanged fence proves that the key is still free. The update waits for a grant under way.
-        LOOP
-            SELECT c.ctid, c.fence,
-                   NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                   AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                   AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-            INTO v_counter, v_fence, v_is_free
-            FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-            EXIT WHEN FOUND;
-            -- The first grant of the key creates the row.
-            v_is_free := ${syncguard_locks}_lock_key(p_key, true);
-        END LOOP;
-        IF v_is_free THEN
-            UPDATE ${syncguard_fence_counters} c
-            SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-            WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
-                AND c.fence < ${syncguard_locks}_last_fence()
-            RETURNING c.fence INTO v_fence;
+        -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
+        -- they are there. So an unchanged fence, or a row that is created here, proves that the key is still free. Both
+        -- statements wait for a grant under way.
+        SELECT c.ctid, c.fence,
+               NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+        INTO v_counter, v_fence, v_is_free
+        FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+        IF v_is_free IS NOT FALSE THEN
+            IF v_is_free THEN
+                UPDATE ${syncguard_fence_counters} c
+                SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+                WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
+                    AND c.fence < ${syncguard_locks}_last_fence()
+                RETURNING c.fence INTO v_fence;
+            ELSE
+                INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+                SELECT ${syncguard_locks}_fence_key(p_key),
+                       ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
+                WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+                ON CONFLICT (fence_key) DO NOTHING
+                RETURNING c.fence INTO v_fence;
+            END IF;
             IF FOUND THEN
                 v_now := ${syncguard_locks}_now();
+                IF v_is_free IS NULL AND v_fence < ${syncguard_locks}_fence_after(0::BIGINT, v_now) THEN
+                    -- The insert has waited for a row with a later fence, which _forget has deleted since.
+                    v_fence := ${syncguard_locks}_fence_after(0::BIGINT, v_now);
+                    UPDATE ${syncguard_fence_counters} c SET fence = v_fence
+                    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+                END IF;
                 INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
                 VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key,
                         p_owner);
