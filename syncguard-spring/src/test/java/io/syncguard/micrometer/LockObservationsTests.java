@@ -268,12 +268,15 @@ class LockObservationsTests {
 
     @Test
     void a_lock_that_is_lost_is_marked_and_observed_to_the_end_of_its_body() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
         CountDownLatch unblocked = new CountDownLatch(1);
         FutureTask<LockHandle> body =
                 inAnotherThread(() -> locks.execute(ORDER.noHeartbeat().onLost(OnLost.NOTIFY), lock -> {
+                    running.countDown();
                     unblocked.await();
                     return lock;
                 }));
+        running.await();
         eventually().until(() -> fixture.events.contains("acquired"));
 
         fixture.time.advance(TTL);
