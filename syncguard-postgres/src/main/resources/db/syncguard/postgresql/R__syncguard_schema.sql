@@ -172,7 +172,9 @@ AS $function$ SELECT 'fence:' || p_key $function$;
 
 -- The key of a fence key.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT LANGUAGE sql STABLE
-AS $function$ SELECT pg_catalog.substr(p_fence_key, 1 + pg_catalog.length('fence:'::TEXT)) $function$;
+AS $function$
+    SELECT pg_catalog.substr(p_fence_key, 1 + pg_catalog.length(${syncguard_locks}_fence_key(''::TEXT)))
+$function$;
 
 -- The table of fence counters that these functions use. The library compares it with its own setting at the start.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_counters() RETURNS TEXT LANGUAGE sql IMMUTABLE
@@ -575,7 +577,7 @@ BEGIN
     END IF;
 
     IF p_queued = (p_waiter IS NULL) THEN
-        -- Most waiters queue or give up by this look: the key has a live exclusive lease. Who queues has no entry yet.
+        -- Most waiters queue or give up by this look: the key has a live exclusive lease. A new one has no entry.
         v_now := ${syncguard_locks}_now();
         SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
                least(l.expires_at_ms + ${syncguard_locks}_tolerance(), CASE WHEN NOT p_queued THEN (
@@ -765,7 +767,7 @@ BEGIN
         END IF;
         v_granted := v_granted OR v_answer.granted_fence IS NOT NULL;
         IF v_answer.request_position = 0 THEN
-            -- Those that leave do so together: each would wake the others of its key.
+            -- Waiters leave together: each leaver wakes the waiters behind it.
             v_left := v_left OPERATOR(pg_catalog.||) p_lock_ids[v_number];
         END IF;
         v_answer.request_position := v_number;
