@@ -7,6 +7,7 @@ import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +28,11 @@ final class AcquireStatement {
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT, ?)
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
+            """;
+
+    private static final String ACQUIRE_FREE = """
+            SELECT ${syncguard_locks}_acquire_free(?::TEXT, ?::TEXT, ?, ?::TEXT)
             """;
 
     private static final String BATCH =
@@ -35,19 +41,23 @@ final class AcquireStatement {
     private static final String READERS = BATCH.replace("_acquire_batch(?, ", "_acquire_readers(?, ?, ");
 
     private final String acquire;
+    private final String acquireFree;
     private final String batch;
     private final String readers;
     private final Duration waiterTtl;
 
     AcquireStatement(PostgresSettings settings) {
         this.acquire = settings.tables().fill(ACQUIRE);
+        this.acquireFree = settings.tables().fill(ACQUIRE_FREE);
         this.batch = settings.tables().fill(BATCH);
         this.readers = settings.tables().fill(READERS);
         this.waiterTtl = settings.waiterTtl();
     }
 
     /**
-     * @param contended whether the key probably has a holder or waiters; a wrong guess costs time only
+     * Sends one attempt, if the key is probably free by a statement that is cheaper, and can only grant.
+     *
+     * @param contended whether the key probably has a holder or waiters; a wrong guess costs a round trip
      * @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll
      */
     AcquireResult run(
@@ -55,14 +65,34 @@ final class AcquireStatement {
             AcquireRequest request,
             boolean contended,
             @Nullable WakeUpSubscriber wakeUps) {
+        boolean isProbablyFree = !contended && !request.queued() && request.mode() == LockMode.EXCLUSIVE;
+        return (isProbablyFree ? free(connections, request) : Optional.<AcquireResult>empty())
+                .orElseGet(() -> connections.query(
+                        "acquiring lock '" + request.key() + "'",
+                        request.ttl(),
+                        acquire,
+                        (connection, statement) -> bind(statement, request, wakeUps),
+                        rows -> {
+                            rows.next();
+                            return read(rows, request);
+                        }));
+    }
+
+    private Optional<AcquireResult> free(PostgresConnections connections, AcquireRequest request) {
         return connections.query(
                 "acquiring lock '" + request.key() + "'",
                 request.ttl(),
-                acquire,
-                (connection, statement) -> bind(statement, request, contended, wakeUps),
+                acquireFree,
+                (connection, statement) -> {
+                    statement.setString(1, request.key());
+                    statement.setString(2, request.lockId());
+                    statement.setLong(3, request.ttl().toMillis());
+                    statement.setString(4, request.owner());
+                },
                 rows -> {
                     rows.next();
-                    return read(rows, request);
+                    Array granted = rows.getArray(1);
+                    return granted == null ? Optional.empty() : Optional.of(granted((Long[]) granted.getArray(), 0));
                 });
     }
 
@@ -102,8 +132,7 @@ final class AcquireStatement {
     }
 
     /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */
-    private void bind(
-            PreparedStatement statement, AcquireRequest request, boolean contended, @Nullable WakeUpSubscriber wakeUps)
+    private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
             throws SQLException {
         statement.setString(1, request.key());
         statement.setBoolean(2, request.mode() == LockMode.SHARED);
@@ -117,7 +146,6 @@ final class AcquireStatement {
         statement.setBoolean(10, RequestArrays.handsOver(request, wakeUps));
         statement.setString(11, RequestArrays.channelOf(wakeUps));
         statement.setString(12, RequestArrays.secretOf(request, wakeUps));
-        statement.setBoolean(13, contended);
     }
 
     private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)
@@ -145,8 +173,13 @@ final class AcquireStatement {
                             + ". Use another key",
                     null);
         }
+        return granted(new Long[] {fence, rows.getLong(2), rows.getLong(3)}, 0);
+    }
+
+    /** Reads the fence, the time of the grant and the time of its end, from this index on. */
+    static AcquireResult.Granted granted(Long[] grant, int from) {
         return new AcquireResult.Granted(
-                new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
+                new Fence(grant[from]), Instant.ofEpochMilli(grant[from + 1]), Instant.ofEpochMilli(grant[from + 2]));
     }
 
     private static AcquireResult.@Nullable Holder holder(ResultSet rows) throws SQLException {

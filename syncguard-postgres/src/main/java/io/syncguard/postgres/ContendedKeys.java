@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys for which requests of this process have queued lately: guesses that save the server steps. A wrong one costs
- * time only. A key is forgotten when another one needs its place. Thread-safe.
+ * The keys for which requests of this process have queued or were refused lately: guesses that save the server steps. A
+ * wrong one costs time only. A key is forgotten when another one needs its place. Thread-safe.
  */
 final class ContendedKeys {
 
@@ -16,6 +16,12 @@ final class ContendedKeys {
 
     void queued(String key) {
         keys.set(place(key), new Contended(key, true));
+    }
+
+    void refused(String key) {
+        if (!isContended(key)) {
+            keys.set(place(key), new Contended(key, false));
+        }
     }
 
     /** A request was granted the key at once. */

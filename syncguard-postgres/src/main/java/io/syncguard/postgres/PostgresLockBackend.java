@@ -128,6 +128,8 @@ public final class PostgresLockBackend implements LockBackend {
             }
         } else if (result instanceof AcquireResult.Granted && !request.queued()) {
             contended.free(request.key());
+        } else if (result instanceof AcquireResult.Refused) {
+            contended.refused(request.key());
         }
         return result;
     }

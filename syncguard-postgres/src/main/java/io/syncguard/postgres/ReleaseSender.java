@@ -54,18 +54,21 @@ final class ReleaseSender implements PostgresBatchSender<KeyedLockId, ReleaseRes
     public ReleaseResult sendAlone(KeyedLockId id, long deadline) {
         PostgresConnections limited = connections.until(deadline);
         String key = id.key();
-        boolean awaited = key != null && contended.released(key);
-        if (acquires == null || key == null || isOnVirtualThread()) {
-            return statement.run(limited, id, awaited, wakeUps.get());
-        }
-        TakenRequests<AcquireRequest, AcquireResult> queueing = acquires.takeAlong(
-                request -> isQueueing(request) && request.key().equals(key));
-        return queueing.isEmpty()
-                ? statement.run(limited, id, awaited, wakeUps.get())
-                : queueing.send(
+        if (acquires != null && key != null && !isOnVirtualThread()) {
+            TakenRequests<AcquireRequest, AcquireResult> queueing = acquires.takeAlong(
+                    request -> isQueueing(request) && request.key().equals(key));
+            if (!queueing.isEmpty()) {
+                contended.released(key);
+                return queueing.send(
                                 requests -> statement.runAndQueue(limited, id.lockId(), requests, wakeUps.get()),
                                 ReleaseStatement.Released::queued)
                         .result();
+            }
+        }
+        if (key != null && !contended.isContended(key) && statement.unawaited(limited, id)) {
+            return ReleaseResult.RELEASED;
+        }
+        return statement.run(limited, id, key != null && contended.released(key), wakeUps.get());
     }
 
     /**

@@ -13,7 +13,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -30,6 +29,10 @@ final class ReleaseStatement {
 
     private static final String RELEASE = """
             CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?, NULL::TEXT, NULL::BIGINT[])
+            """;
+
+    private static final String RELEASE_UNAWAITED = """
+            SELECT ${syncguard_locks}_delete_lease(?::TEXT, ?::TEXT, false)
             """;
 
     private static final String QUEUE_AND_RELEASE = """
@@ -61,6 +64,7 @@ final class ReleaseStatement {
 
     private final String release;
     private final String releaseInTransaction;
+    private final String releaseUnawaited;
     private final String queueAndRelease;
     private final String queueAndReleaseInTransaction;
     private final String releaseAll;
@@ -73,6 +77,7 @@ final class ReleaseStatement {
         PostgresTables tables = settings.tables();
         this.release = tables.fill(RELEASE);
         this.releaseInTransaction = tables.fill(IN_TRANSACTION.apply(RELEASE));
+        this.releaseUnawaited = tables.fill(RELEASE_UNAWAITED);
         this.queueAndRelease = tables.fill(QUEUE_AND_RELEASE);
         this.queueAndReleaseInTransaction = tables.fill(IN_TRANSACTION.apply(QUEUE_AND_RELEASE));
         this.releaseAll = tables.fill(RELEASE_ALL);
@@ -80,6 +85,26 @@ final class ReleaseStatement {
         this.releaseAfter = tables.fill(RELEASE_AFTER);
         this.force = tables.fill(FORCE);
         this.waiterTtl = settings.waiterTtl();
+    }
+
+    /**
+     * Releases a lease if nobody waits for its key.
+     *
+     * @param id with its key
+     * @return whether it did; otherwise {@link #run} has to answer
+     */
+    boolean unawaited(PostgresConnections connections, KeyedLockId id) {
+        return connections.query(
+                "releasing a lock",
+                releaseUnawaited,
+                (connection, statement) -> {
+                    statement.setString(1, id.key());
+                    statement.setString(2, id.lockId());
+                },
+                rows -> {
+                    rows.next();
+                    return rows.getBoolean(1);
+                });
     }
 
     /**
@@ -161,12 +186,7 @@ final class ReleaseStatement {
         Long[] next = (Long[]) handedOver.getArray();
         List<HandOver> handOvers = new ArrayList<>();
         for (int i = 0; i < next.length; i += 4) {
-            handOvers.add(new HandOver(
-                    next[i],
-                    new AcquireResult.Granted(
-                            new Fence(next[i + 1]),
-                            Instant.ofEpochMilli(next[i + 2]),
-                            Instant.ofEpochMilli(next[i + 3]))));
+            handOvers.add(new HandOver(next[i], AcquireStatement.granted(next, i + 1)));
         }
         return new ReleaseResult(result.outcome(), handOvers);
     }

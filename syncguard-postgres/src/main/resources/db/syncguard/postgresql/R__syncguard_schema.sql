@@ -447,23 +447,74 @@ BEGIN
 END
 $function$;
 
+-- Grants a key that probably has neither leases nor queue entries, like most keys that are acquired. Returns the fence,
+-- and the times of the grant and of its end; null if _acquire has to answer.
+--
+-- Leases and queue of such a key begin with a grant, which changes the fence or creates the row, and _forget does not
+-- delete the row while they are there. So an unchanged fence, or a row that is created here, proves that the key is
+-- still free. Both statements wait for a grant under way.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_free(
+    p_key TEXT, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT
+) RETURNS BIGINT[]
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_counter TID;
+    v_fence   BIGINT;
+    v_is_free BOOLEAN;
+    v_now     BIGINT;
+BEGIN
+    SELECT c.ctid, c.fence,
+           NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+           AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+           AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+    INTO v_counter, v_fence, v_is_free
+    FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+    IF v_is_free THEN
+        UPDATE ${syncguard_fence_counters} c
+        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+        WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
+            AND c.fence < ${syncguard_locks}_last_fence()
+        RETURNING c.fence INTO v_fence;
+    ELSIF v_is_free IS NULL THEN
+        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+        SELECT ${syncguard_locks}_fence_key(p_key), ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()),
+               p_key
+        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+        ON CONFLICT (fence_key) DO NOTHING
+        RETURNING c.fence INTO v_fence;
+    END IF;
+    IF v_is_free IS FALSE OR NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    v_now := ${syncguard_locks}_now();
+    IF v_is_free IS NULL AND v_fence < ${syncguard_locks}_fence_after(0::BIGINT, v_now) THEN
+        -- The insert has waited for a row with a later fence, which _forget has deleted since.
+        v_fence := ${syncguard_locks}_fence_after(0::BIGINT, v_now);
+        UPDATE ${syncguard_fence_counters} c SET fence = v_fence
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+    END IF;
+    INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+    VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key, p_owner);
+    RETURN ARRAY[v_fence, v_now, v_now + p_ttl_ms];
+END
+$function$;
+
 -- One attempt. Without a waiter, it is a single attempt or, with p_queued, the last one of a waiter, which leaves the
 -- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
 -- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
--- p_contended: the key is probably not free; a wrong guess costs time only. It is null in a batch, which does not wait
--- for a locked row: the answer is null if another transaction locks the serialising row or the entry, and
--- request_position is 0 if the request has to leave the queue.
+-- p_position is that of the request in a batch, which does not wait for a locked row: the answer is null if another
+-- transaction locks the serialising row or the entry, and request_position is 0 if the request has to leave the queue.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
-    p_contended BOOLEAN DEFAULT false
+    p_position BIGINT DEFAULT NULL
 ) RETURNS ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_answer  ${syncguard_locks}_answer;
-    v_counter TID;
     v_fence   BIGINT;
-    v_is_free BOOLEAN;
     v_now     BIGINT;
     v_commits TEXT;
     v_left    TEXT[];
@@ -482,51 +533,6 @@ BEGIN
         END IF;
     END IF;
 
-    IF NOT p_queued AND NOT p_shared AND NOT p_contended THEN
-        -- A key without leases and queue entries, like most keys that are acquired. Leases and queue of such a key
-        -- begin with a grant, which changes the fence or creates the row, and _forget does not delete the row while
-        -- they are there. So an unchanged fence, or a row that is created here, proves that the key is still free. Both
-        -- statements wait for a grant under way.
-        SELECT c.ctid, c.fence,
-               NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-               AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-        INTO v_counter, v_fence, v_is_free
-        FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-        IF v_is_free IS NOT FALSE THEN
-            IF v_is_free THEN
-                UPDATE ${syncguard_fence_counters} c
-                SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-                WHERE c.ctid = v_counter AND c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence = v_fence
-                    AND c.fence < ${syncguard_locks}_last_fence()
-                RETURNING c.fence INTO v_fence;
-            ELSE
-                INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-                SELECT ${syncguard_locks}_fence_key(p_key),
-                       ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key
-                WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-                ON CONFLICT (fence_key) DO NOTHING
-                RETURNING c.fence INTO v_fence;
-            END IF;
-            IF FOUND THEN
-                v_now := ${syncguard_locks}_now();
-                IF v_is_free IS NULL AND v_fence < ${syncguard_locks}_fence_after(0::BIGINT, v_now) THEN
-                    -- The insert has waited for a row with a later fence, which _forget has deleted since.
-                    v_fence := ${syncguard_locks}_fence_after(0::BIGINT, v_now);
-                    UPDATE ${syncguard_fence_counters} c SET fence = v_fence
-                    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
-                END IF;
-                INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-                VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(v_fence), p_key,
-                        p_owner);
-                RETURN (v_fence, v_now, v_now + p_ttl_ms, NULL, NULL, NULL, NULL, NULL,
-                        NULL)::${syncguard_locks}_answer;
-            END IF;
-        END IF;
-    END IF;
-
     -- The first look takes no lock: a refused try writes nothing.
     IF p_waiter IS NULL AND NOT p_queued AND (
         p_permits IS NOT NULL
@@ -541,10 +547,10 @@ BEGIN
     END IF;
 
     -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
-    IF NOT ${syncguard_locks}_lock_key(p_key, p_contended IS NOT NULL) THEN
+    IF NOT ${syncguard_locks}_lock_key(p_key, p_position IS NULL) THEN
         RETURN NULL;
     END IF;
-    IF p_contended IS NULL AND p_queued AND (
+    IF p_position IS NOT NULL AND p_queued AND (
         SELECT (SELECT true FROM ${syncguard_locks}_waiters o WHERE o.lock_id = w.lock_id
                 FOR NO KEY UPDATE SKIP LOCKED) IS NULL
         FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
@@ -641,10 +647,10 @@ BEGIN
     -- A refusal is not worth waiting for the disk. An entry that is lost in a crash costs fairness only.
     v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
     IF p_waiter IS NULL THEN
-        IF p_contended IS NULL THEN
-            v_answer.request_position := 0;
-        ELSE
+        IF p_position IS NULL THEN
             v_left := ${syncguard_locks}_leave(ARRAY[p_lock_id]);
+        ELSE
+            v_answer.request_position := 0;
         END IF;
         RETURN v_answer;
     END IF;
@@ -688,7 +694,7 @@ BEGIN
     LOOP
         RETURN QUERY
         WITH "Granted" AS (
-            -- The proof of _acquire: this statement updates no row that was changed after its look, so the key is still
+            -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is still
             -- free. A subquery for each key, because a join could read the whole table. The clock is read with the row
             -- locked.
             UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
@@ -747,7 +753,7 @@ DECLARE
     v_left    TEXT[] := '{}';
     v_skipped TEXT[] := '{}';
     v_answer  ${syncguard_locks}_answer;
-    v_number  INTEGER;
+    v_number  BIGINT;
 BEGIN
     FOR v_number IN
         SELECT r.position FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
@@ -760,7 +766,7 @@ BEGIN
         v_answer := ${syncguard_locks}_acquire(
             p_keys[v_number], p_shared, CASE WHEN p_shared THEN p_permits[v_number] ELSE 1 END, p_lock_ids[v_number],
             p_ttls_ms[v_number], p_owners[v_number], p_queued[v_number], p_waiters[v_number], p_waiter_ttl_ms,
-            p_hand_overs[v_number], p_channel, p_secrets[v_number], NULL::BOOLEAN);
+            p_hand_overs[v_number], p_channel, p_secrets[v_number], v_number);
         IF v_answer IS NULL OR v_answer.granted_fence = 0 THEN
             v_skipped := v_skipped OPERATOR(pg_catalog.||) p_keys[v_number];
             CONTINUE;
@@ -1144,6 +1150,46 @@ BEGIN
 END
 $function$;
 
+-- Deletes the live lease with this lock id, and returns whether it did. With p_awaited, the caller has locked the
+-- serialising row. Without, it deletes no lease for which somebody waits: most releases are no more than this call.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lease(p_key TEXT, p_lock_id TEXT, p_awaited BOOLEAN)
+RETURNS BOOLEAN
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_commits TEXT;
+BEGIN
+    IF NOT p_awaited THEN
+        -- As in _hand_over.
+        PERFORM 1 FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+        FOR NO KEY UPDATE;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    END IF;
+    -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become a
+    -- lease. The clock is read here, too: a lapsed lease may be about to be taken over.
+    DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
+        SELECT s.ctid FROM ${syncguard_locks} s
+        WHERE s.lock_id = p_lock_id AND s.key = p_key
+            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
+        FOR UPDATE SKIP LOCKED
+    );
+    IF NOT FOUND THEN
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = (
+            SELECT s.ctid FROM ${syncguard_locks}_shared s
+            WHERE s.lock_id = p_lock_id AND s.key = p_key
+                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
+            FOR UPDATE SKIP LOCKED
+        );
+    END IF;
+    RETURN FOUND;
+END
+$function$;
+
 -- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome
 -- is 'busy', 'expired' or 'not_found'. The key is handed over to the first waiter if that one accepts a hand-over and
 -- no lease is left, or out to several with permits; otherwise the waiters that can be granted now are woken.
@@ -1210,48 +1256,27 @@ BEGIN
             UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
         END IF;
+    ELSIF v_key IS NULL THEN
+        outcome := 'not_found';
+        RETURN;
     ELSE
-        PERFORM 1 FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
-        FOR NO KEY UPDATE;
-        IF NOT FOUND THEN
-            -- There is no lease, or somebody has deleted its counter.
-            v_key := ${syncguard_locks}_key_of(p_lock_id);
-            IF v_key IS NULL THEN
-                outcome := 'not_found';
-                RETURN;
-            END IF;
-            v_awaited := ${syncguard_locks}_lock_key(v_key, true);
-        END IF;
+        v_awaited := ${syncguard_locks}_lock_key(v_key, true);
     END IF;
 
     IF outcome IS NULL THEN
-        -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become
-        -- a lease. The clock is read here, too: a lapsed lease may be about to be taken over.
-        DELETE FROM ${syncguard_locks} l WHERE l.lock_id = (
-            SELECT s.lock_id FROM ${syncguard_locks} s
-            WHERE s.lock_id = p_lock_id AND s.key = v_key
-                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            FOR UPDATE SKIP LOCKED
-        ) RETURNING 'released', EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-        INTO outcome, v_awaited;
-        IF outcome IS NULL THEN
-            DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
-                SELECT s.lock_id FROM ${syncguard_locks}_shared s
-                WHERE s.lock_id = p_lock_id AND s.key = v_key
-                    AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                FOR UPDATE SKIP LOCKED
-            ) RETURNING 'released', EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-            INTO outcome, v_awaited;
-        END IF;
-        IF outcome IS NULL THEN
+        IF ${syncguard_locks}_delete_lease(v_key, p_lock_id, true) THEN
+            outcome := 'released';
+            v_awaited := EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
+        ELSE
+            v_awaited := false;
             outcome := CASE
                 WHEN ${syncguard_locks}_leave(ARRAY(
                     SELECT w.lock_id FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
                 )) OPERATOR(pg_catalog.<>) '{}' THEN 'left'
                 ELSE ${syncguard_locks}_outcome_of(p_lock_id)
             END;
-        ELSIF v_awaited AND p_commits IS NULL THEN
+        END IF;
+        IF v_awaited AND p_commits IS NULL THEN
             PERFORM ${syncguard_locks}_wake(v_key, NULL::BIGINT, NULL::INTEGER);
         ELSIF v_awaited THEN
             FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
@@ -1668,7 +1693,7 @@ $function$;
 
 -- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
 -- when the library needs something new.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 4';
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 5';
 
 -- Drops the functions of earlier builds that have other names, parameters or columns now, behind their callers: acquire
 -- requests of instances with version 3 fail.
@@ -1679,6 +1704,7 @@ BEGIN
     FOREACH "Old" IN ARRAY ARRAY[
         'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
+        'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text,boolean)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
         'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)',
