@@ -5,8 +5,10 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +58,18 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
 
     @Override
     public List<@Nullable AcquireResult> sendTogether(List<AcquireRequest> requests) {
-        return statement.batch(connections, requests, wakeUps.get());
+        return isProbablyFree(requests)
+                ? statement.freeBatch(connections, requests)
+                : statement.batch(connections, requests, wakeUps.get());
+    }
+
+    private boolean isProbablyFree(List<AcquireRequest> requests) {
+        Set<String> keys = new HashSet<>();
+        return requests.stream()
+                .allMatch(request -> request.mode() == LockMode.EXCLUSIVE
+                        && !request.queued()
+                        && keys.add(request.key())
+                        && !contended.isContended(request.key()));
     }
 
     /** If the release was not sent, the acquire requests that it took along wait for another statement. */

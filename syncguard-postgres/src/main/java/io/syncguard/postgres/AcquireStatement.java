@@ -38,11 +38,15 @@ final class AcquireStatement {
     private static final String BATCH =
             ACQUIRE.replaceFirst("_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
 
+    private static final String FREE_BATCH =
+            ACQUIRE_FREE.replaceFirst("_acquire_free\\(.*\\)", "_acquire_free_batch(?, ?, ?, ?)");
+
     private static final String READERS = BATCH.replace("_acquire_batch(?, ", "_acquire_readers(?, ?, ");
 
     private final String acquire;
     private final String acquireFree;
     private final String batch;
+    private final String freeBatch;
     private final String readers;
     private final Duration waiterTtl;
 
@@ -50,6 +54,7 @@ final class AcquireStatement {
         this.acquire = settings.tables().fill(ACQUIRE);
         this.acquireFree = settings.tables().fill(ACQUIRE_FREE);
         this.batch = settings.tables().fill(BATCH);
+        this.freeBatch = settings.tables().fill(FREE_BATCH);
         this.readers = settings.tables().fill(READERS);
         this.waiterTtl = settings.waiterTtl();
     }
@@ -129,6 +134,35 @@ final class AcquireStatement {
                     statement.setString(parameter, RequestArrays.channelOf(wakeUps));
                 },
                 rows -> readBatch(rows, requests));
+    }
+
+    /**
+     * Does the same for exclusive requests of callers who have not queued, whose keys are different and probably free.
+     * Each that is not granted has to be sent alone.
+     */
+    List<@Nullable AcquireResult> freeBatch(PostgresConnections connections, List<AcquireRequest> requests) {
+        return connections.query(
+                "acquiring " + requests.size() + " lock(s)",
+                requests.get(0).ttl(),
+                freeBatch,
+                (connection, statement) -> {
+                    RequestArrays arrays = new RequestArrays(connection, requests, null);
+                    statement.setArray(1, arrays.keys());
+                    statement.setArray(2, arrays.lockIds());
+                    statement.setArray(3, arrays.ttls());
+                    statement.setArray(4, arrays.owners());
+                },
+                rows -> {
+                    rows.next();
+                    @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
+                    Array granted = rows.getArray(1);
+                    if (granted != null) {
+                        for (Long[] grant : (Long[][]) granted.getArray()) {
+                            results[grant[0].intValue() - 1] = granted(grant, 1);
+                        }
+                    }
+                    return Arrays.asList(results);
+                });
     }
 
     /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */

@@ -671,90 +671,93 @@ BEGIN
 END
 $function$;
 
--- Many attempts at once: exclusive requests, in the order of their arrival. The first request for a key without leases
--- and queue entries is granted. Others are answered by _queue_batch, or refused if they have no waiter and the key has
--- a live exclusive lease and no waiters. A request that has no row in the answer has to be sent alone.
+-- Grants, like _acquire_free, the first of these requests for each key that has neither leases nor queue entries.
+-- Returns for each grant the position of the request, the fence, and the times of the grant and of its end.
 --
 -- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
 -- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
 -- batch then fails without effect.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_batch(
-    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
-    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
-) RETURNS SETOF ${syncguard_locks}_answer
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_free_batch(
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
+) RETURNS BIGINT[]
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
     -- One time for all fences, so that counter and lease have the same one.
-    v_now      BIGINT := ${syncguard_locks}_now();
-    v_answered BIGINT := 0;
-    v_number   BIGINT;
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_new     BIGINT[];
+    v_granted BIGINT[];
 BEGIN
     LOOP
-        RETURN QUERY
         WITH "Granted" AS (
-            -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is still
-            -- free. A subquery for each key, because a join could read the whole table. The clock is read with the row
-            -- locked.
+            -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is
+            -- still free. A subquery for each key, because a join could read the whole table. The clock is read with
+            -- the row locked.
             UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
             FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
                 SELECT o.ctid AS tid FROM ${syncguard_fence_counters} o
                 WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) AND o.fence < ${syncguard_locks}_last_fence()
                 FOR NO KEY UPDATE SKIP LOCKED
             ) AS o
-            WHERE c.ctid = o.tid
-                AND NOT p_queued[r.position] AND pg_catalog.array_position(p_keys, r.key) = r.position
+            WHERE c.ctid = o.tid AND pg_catalog.array_position(p_keys, r.key) = r.position
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
             RETURNING r.key, r.position, c.fence, ${syncguard_locks}_now() AS now_ms
+        ), "Lease" AS (
+            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
+                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
+            FROM "Granted" g
         )
-        INSERT INTO ${syncguard_locks} AS l (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
-               ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
-        FROM "Granted" g
-        RETURNING l.fence::BIGINT, l.acquired_at_ms, l.expires_at_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT,
-            NULL::BOOLEAN, NULL::BOOLEAN, pg_catalog.array_position(p_lock_ids, l.lock_id)::BIGINT;
-        GET DIAGNOSTICS v_number = ROW_COUNT;
-        v_answered := v_answered + v_number;
-        EXIT WHEN v_answered = pg_catalog.cardinality(p_keys);
+        SELECT pg_catalog.array_agg(ARRAY[g.position, g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position]]) INTO v_new
+        FROM "Granted" g;
+        v_granted := v_granted OPERATOR(pg_catalog.||) v_new;
+        EXIT WHEN pg_catalog.cardinality(v_granted) = 4 * pg_catalog.cardinality(p_keys);
         -- Keys that were never locked get a counter, and another look. Two batches that insert the same counters in
         -- different orders could deadlock.
         INSERT INTO ${syncguard_fence_counters} (fence_key, key_debug)
-        SELECT ${syncguard_locks}_fence_key(r.key), r.key
-        FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position)
-        WHERE NOT p_queued[r.position] AND NOT EXISTS (
+        SELECT ${syncguard_locks}_fence_key(r.key), r.key FROM pg_catalog.unnest(p_keys) AS r (key)
+        WHERE NOT EXISTS (
             SELECT FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0)
         ORDER BY r.key COLLATE pg_catalog."C"
         ON CONFLICT (fence_key) DO NOTHING;
         EXIT WHEN NOT FOUND;
     END LOOP;
-    IF v_answered < pg_catalog.cardinality(p_keys) THEN
-        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_each(
-            false, p_keys, NULL::INTEGER[], p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets,
-            p_hand_overs, p_waiter_ttl_ms, p_channel) a;
-    END IF;
+    RETURN v_granted;
 END
 $function$;
 
--- Answers those of these requests that have no lease, one by one in their order. Another one was granted before in the
--- same batch, or has to be sent alone, like one whose serialising row another transaction locks or whose counter is at
--- its end.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_each(
-    p_shared BOOLEAN, p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[],
-    p_queued BOOLEAN[], p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
-    p_channel TEXT
+-- Many attempts at once, in the order of their arrival. Exclusive requests for free keys are granted together, the
+-- others are answered one by one. A request that has no row in the answer has to be sent alone, like one whose
+-- serialising row another transaction locks or whose counter is at its end. A request with a lease was granted before
+-- in the same batch, or has to be sent alone.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_batch(
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[], p_waiters BIGINT[],
+    p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT, p_shared BOOLEAN DEFAULT false,
+    p_permits INTEGER[] DEFAULT NULL
 ) RETURNS SETOF ${syncguard_locks}_answer
-LANGUAGE plpgsql AS $function$
+LANGUAGE plpgsql
+SET lock_timeout = '20ms'
+AS $function$
 DECLARE
     v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
-    v_granted BOOLEAN := pg_catalog.txid_current_if_assigned() IS NOT NULL;
+    v_free    BIGINT[];
+    v_granted BOOLEAN;
     v_left    TEXT[] := '{}';
     v_skipped TEXT[] := '{}';
     v_answer  ${syncguard_locks}_answer;
     v_number  BIGINT;
 BEGIN
+    IF NOT p_shared THEN
+        v_free := ${syncguard_locks}_acquire_free_batch(p_keys, p_lock_ids, p_ttls_ms, p_owners);
+        RETURN QUERY
+        SELECT v_free[n][2], v_free[n][3], v_free[n][4], NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
+               NULL::BOOLEAN, v_free[n][1]
+        FROM pg_catalog.generate_subscripts(v_free, 1) AS n;
+    END IF;
+    v_granted := pg_catalog.txid_current_if_assigned() IS NOT NULL;
     FOR v_number IN
         SELECT r.position FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
         WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.lock_id = r.lock_id OFFSET 0)
@@ -849,9 +852,9 @@ BEGIN
         GET DIAGNOSTICS v_granted = ROW_COUNT;
     END IF;
     IF v_granted < pg_catalog.cardinality(p_keys) THEN
-        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_each(
-            true, p_keys, p_permits, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs,
-            p_waiter_ttl_ms, p_channel) a;
+        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_batch(
+            p_keys, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
+            p_channel, true, p_permits) a;
     END IF;
 END
 $function$;
@@ -1705,6 +1708,8 @@ BEGIN
         'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
         'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text,boolean)',
+        'acquire_batch(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
+        'acquire_each(boolean,text[],integer[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
         'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
         'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)',
