@@ -1173,16 +1173,16 @@ BEGIN
     END IF;
     -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become a
     -- lease. The clock is read here, too: a lapsed lease may be about to be taken over.
-    DELETE FROM ${syncguard_locks} l WHERE l.ctid = (
-        SELECT s.ctid FROM ${syncguard_locks} s
+    DELETE FROM ${syncguard_locks} l WHERE l.lock_id = (
+        SELECT s.lock_id FROM ${syncguard_locks} s
         WHERE s.lock_id = p_lock_id AND s.key = p_key
             AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
         FOR UPDATE SKIP LOCKED
     );
     IF NOT FOUND THEN
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = (
-            SELECT s.ctid FROM ${syncguard_locks}_shared s
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s
             WHERE s.lock_id = p_lock_id AND s.key = p_key
                 AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
                 AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
@@ -1259,11 +1259,19 @@ BEGIN
             UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
         END IF;
-    ELSIF v_key IS NULL THEN
-        outcome := 'not_found';
-        RETURN;
     ELSE
-        v_awaited := ${syncguard_locks}_lock_key(v_key, true);
+        PERFORM 1 FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
+        FOR NO KEY UPDATE;
+        IF NOT FOUND THEN
+            -- There is no lease, or somebody has deleted its counter.
+            v_key := ${syncguard_locks}_key_of(p_lock_id);
+            IF v_key IS NULL THEN
+                outcome := 'not_found';
+                RETURN;
+            END IF;
+            v_awaited := ${syncguard_locks}_lock_key(v_key, true);
+        END IF;
     END IF;
 
     IF outcome IS NULL THEN

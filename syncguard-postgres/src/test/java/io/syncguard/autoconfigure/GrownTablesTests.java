@@ -50,6 +50,12 @@ class GrownTablesTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "syncguard_locks_acquire_free('free', 'n', 9, '')",
+                "syncguard_locks_acquire_free('k9', 'n', 9, '')",
+                "syncguard_locks_acquire_free_batch(ARRAY['free', 'new', 'k9'], ARRAY['1', '2', '3'], ARRAY[9, 9, 9],"
+                        + " ARRAY['', '', ''])",
+                "syncguard_locks_delete_lease('k9', 'id9', false)",
+                "syncguard_locks_delete_lease('s9', 'shared9', false)",
                 "syncguard_locks_acquire('free', false, 1, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
                 "syncguard_locks_acquire_batch(ARRAY['free', 'new', 'k9', 's9'], ARRAY['1', '2', '3', '4'],"
                         + " ARRAY[9, 9, 9, 9], ARRAY['', '', '', ''], ARRAY[false, false, false, false],"

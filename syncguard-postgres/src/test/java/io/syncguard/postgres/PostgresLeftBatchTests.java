@@ -45,7 +45,7 @@ class PostgresLeftBatchTests {
 
     @Test
     void an_engine_that_has_stopped_holds_no_lock_that_it_is_granted_late() throws Exception {
-        leaveBeforeBatch("free");
+        leaveBeforeBatch(LockRequest.of("free"));
         closeBeforeBatch();
 
         assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks WHERE key = 'free'"))
@@ -58,7 +58,7 @@ class PostgresLeftBatchTests {
         long arrivals = arrivals();
         try (LockBackend others = store.newBackend()) {
             others.acquire(AcquireRequests.exclusive("held", "theirs", Duration.ofMinutes(1), "test"));
-            leaveBeforeBatch("held");
+            leaveBeforeBatch(LockRequest.of("held").shared());
             closeBeforeBatch();
         }
 
@@ -120,9 +120,9 @@ class PostgresLeftBatchTests {
                         "SELECT last_value + is_called::INT FROM syncguard_locks_waiters_arrival_seq", Long.class);
     }
 
-    private void leaveBeforeBatch(String key) throws InterruptedException {
-        Thread caller = new Thread(() ->
-                assertThatThrownBy(() -> engine.acquire(LockRequest.of(key))).isInstanceOf(LockException.class));
+    private void leaveBeforeBatch(LockRequest request) throws InterruptedException {
+        Thread caller = new Thread(
+                () -> assertThatThrownBy(() -> engine.acquire(request)).isInstanceOf(LockException.class));
         caller.start();
         connections.arrived.await();
         caller.interrupt();

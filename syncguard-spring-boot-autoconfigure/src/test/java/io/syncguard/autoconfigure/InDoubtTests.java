@@ -101,7 +101,7 @@ class InDoubtTests {
                     grantToSomebodyElse();
                 }
             });
-            proxy.loseAnswerTo("syncguard_locks_hand_over");
+            proxy.loseAnswerTo("syncguard_locks_delete_lease");
 
             assertThat(lock.release()).isTrue();
 

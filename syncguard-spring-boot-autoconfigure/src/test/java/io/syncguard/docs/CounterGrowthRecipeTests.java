@@ -164,9 +164,8 @@ class CounterGrowthRecipeTests {
     /** @param key SQL of the n-th key */
     private void lock(String key, int keys) {
         counting.database.queryForList(
-                "SELECT syncguard_locks_acquire(" + key
-                        + ", false, 1, 'id' || n, 60000, 'test', false, NULL, NULL, NULL,"
-                        + " NULL, NULL, false) FROM generate_series(1000001, 1000000 + ?) n",
+                "SELECT syncguard_locks_acquire_free(" + key
+                        + ", 'id' || n, 60000, 'test') FROM generate_series(1000001, 1000000 + ?) n",
                 keys);
         counting.database.execute("DELETE FROM syncguard_locks");
     }
