@@ -42,7 +42,8 @@ class RoleDefaultsTests {
                 "default_transaction_deferrable = on",
                 "synchronous_commit = off",
                 "synchronous_commit = local",
-                "statement_timeout = '1ms'",
+                // The first statement of a session, which sets our limit, still has that of the role.
+                "statement_timeout = '100ms'",
                 "lock_timeout = '1ms'",
                 "idle_session_timeout = '10s'",
                 "transaction_timeout = '1min'",
