@@ -28,20 +28,21 @@ final class AcquireStatement {
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT,
+                NULL::BIGINT)
             """;
 
     private static final String ACQUIRE_FREE = """
             SELECT ${syncguard_locks}_acquire_free(?::TEXT, ?::TEXT, ?, ?::TEXT)
             """;
 
-    private static final String BATCH =
-            ACQUIRE.replaceFirst("_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
+    private static final String BATCH = ACQUIRE.replaceFirst(
+            "(?s)_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT, false, NULL::INTEGER[])");
 
-    private static final String FREE_BATCH =
-            ACQUIRE_FREE.replaceFirst("_acquire_free\\(.*\\)", "_acquire_free_batch(?, ?, ?, ?)");
+    private static final String FREE_BATCH = ACQUIRE_FREE.replaceFirst("_free\\(.*\\)", "_free_batch(?, ?, ?, ?)");
 
-    private static final String READERS = BATCH.replace("_acquire_batch(?, ", "_acquire_readers(?, ?, ");
+    private static final String READERS =
+            ACQUIRE.replaceFirst("(?s)_acquire\\(.*\\)", "_acquire_readers(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
 
     private final String acquire;
     private final String acquireFree;

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys for which requests of this process have queued or were refused lately: guesses that save the server steps. A
+ * The keys for which requests of this process were not granted lately: guesses that save the server steps. A
  * wrong one costs time only. A key is forgotten when another one needs its place. Thread-safe.
  */
 final class ContendedKeys {
@@ -18,7 +18,8 @@ final class ContendedKeys {
         keys.set(place(key), new Contended(key, true));
     }
 
-    void refused(String key) {
+    /** A request was not granted the key, and the next release finds no waiter that it may hand the key to. */
+    void taken(String key) {
         if (!isContended(key)) {
             keys.set(place(key), new Contended(key, false));
         }

@@ -123,15 +123,24 @@ public final class PostgresLockBackend implements LockBackend {
         WakeUpSubscriber current = wakeUps;
         if (result instanceof AcquireResult.Queued && current != null) {
             current.start();
-            if (request.handOver() && request.mode() == LockMode.EXCLUSIVE) {
-                contended.queued(request.key());
-            }
-        } else if (result instanceof AcquireResult.Granted && !request.queued()) {
-            contended.free(request.key());
-        } else if (result instanceof AcquireResult.Refused) {
-            contended.refused(request.key());
         }
+        remember(request, result, current != null);
         return result;
+    }
+
+    private void remember(AcquireRequest request, AcquireResult result, boolean isWoken) {
+        if (result instanceof AcquireResult.Granted) {
+            if (!request.queued()) {
+                contended.free(request.key());
+            }
+        } else if (result instanceof AcquireResult.Queued
+                && isWoken
+                && request.handOver()
+                && request.mode() == LockMode.EXCLUSIVE) {
+            contended.queued(request.key());
+        } else {
+            contended.taken(request.key());
+        }
     }
 
     @Override

@@ -27,6 +27,23 @@ class ContendedKeysTests {
         assertThat(keys.released("k")).isFalse();
     }
 
+    @Test
+    void a_taken_key_is_contended_and_its_release_expects_nobody() {
+        keys.taken("k");
+
+        assertThat(keys.isContended("k")).isTrue();
+        assertThat(keys.released("k")).isFalse();
+        assertThat(keys.isContended("k")).isFalse();
+    }
+
+    @Test
+    void a_refusal_does_not_hide_who_has_queued() {
+        keys.queued("k");
+        keys.taken("k");
+
+        assertThat(keys.released("k")).isTrue();
+    }
+
     /** These two have the same place. */
     @Test
     void another_key_is_not_taken_for_it_and_takes_its_place() {

@@ -73,7 +73,7 @@ class MalformedAnswerTests {
         run(locks -> {
             replace(
                     ACQUIRE,
-                    "TEXT, BOOLEAN, INTEGER, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT",
+                    "TEXT, BOOLEAN, INTEGER, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BIGINT",
                     """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
                            held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN,
