@@ -12,12 +12,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Callers queue, leave or renew a queue entry while others release or request, are granted or woken: no wake-up is lost
@@ -34,10 +38,16 @@ class PostgresQueueRaceTests {
         race.grant(MINE);
     }
 
-    @Test
-    void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
+    /** The short form of a release, and the long one. */
+    private static List<KeyedLockId> releases() {
+        return List.of(new KeyedLockId(PostgresRace.KEY, MINE), new KeyedLockId(MINE));
+    }
+
+    @ParameterizedTest
+    @MethodSource("releases")
+    void a_waiter_that_looked_before_a_release_was_committed_is_granted(KeyedLockId mine) throws Exception {
         race.stopAfter("DELETE", "syncguard_locks");
-        Future<ReleaseResult> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(mine);
         Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 
         race.greenLight();
@@ -47,11 +57,13 @@ class PostgresQueueRaceTests {
         assertThat(race.waiters()).isEmpty();
     }
 
-    @Test
-    void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
+    @ParameterizedTest
+    @MethodSource("releases")
+    void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see(KeyedLockId mine)
+            throws Exception {
         race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
-        Future<ReleaseResult> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(mine);
 
         race.greenLight();
 

@@ -9,6 +9,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -202,7 +203,12 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
     }
 
     Future<ReleaseResult> startRelease(String lockId) {
-        return startBlocked(() -> backend.release(lockId));
+        return startRelease(new KeyedLockId(lockId));
+    }
+
+    /** @param id with a key that is probably not contended, for the short form of a release */
+    Future<ReleaseResult> startRelease(KeyedLockId id) {
+        return startBlocked(() -> backend.release(id));
     }
 
     Future<ExtendResult> startExtend(String lockId) {
