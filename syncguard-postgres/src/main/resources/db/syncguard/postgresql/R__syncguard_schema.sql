@@ -684,12 +684,14 @@ LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
-    -- One time for all fences, so that counter and lease have the same one.
-    v_now     BIGINT := ${syncguard_locks}_now();
+    v_now     BIGINT;
     v_new     BIGINT[];
     v_granted BIGINT[];
 BEGIN
     LOOP
+        -- One time for all fences, so that counter and lease have the same one. It is read after the inserts: a counter
+        -- that was forgotten before them may have had a later fence than the start.
+        v_now := ${syncguard_locks}_now();
         WITH "Granted" AS (
             -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is
             -- still free. A subquery for each key, because a join could read the whole table. The clock is read with
@@ -735,8 +737,8 @@ $function$;
 -- in the same batch, or has to be sent alone.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_batch(
     p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[], p_waiters BIGINT[],
-    p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT, p_shared BOOLEAN DEFAULT false,
-    p_permits INTEGER[] DEFAULT NULL
+    p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT, p_shared BOOLEAN,
+    p_permits INTEGER[]
 ) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
@@ -1707,7 +1709,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 5';
 
 -- Drops the functions of earlier builds that have other names, parameters or columns now, behind their callers: acquire
--- requests of instances with version 3 fail.
+-- requests of instances with versions 3 and 4 fail.
 DO $do$
 DECLARE
     "Old" TEXT;

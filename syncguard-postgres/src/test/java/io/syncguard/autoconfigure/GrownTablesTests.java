@@ -60,10 +60,10 @@ class GrownTablesTests {
                 "syncguard_locks_acquire_batch(ARRAY['free', 'new', 'k9', 's9'], ARRAY['1', '2', '3', '4'],"
                         + " ARRAY[9, 9, 9, 9], ARRAY['', '', '', ''], ARRAY[false, false, false, false],"
                         + " ARRAY[NULL, NULL, 1, 1]::bigint[], ARRAY[NULL, NULL, NULL, NULL],"
-                        + " ARRAY[false, false, false, false], 5000, 'c')",
+                        + " ARRAY[false, false, false, false], 5000, 'c', false, NULL)",
                 "syncguard_locks_acquire_batch(ARRAY['k9', 'k8'], ARRAY['w9', 'w8'], ARRAY[9, 9], ARRAY['', ''],"
                         + " ARRAY[true, true], ARRAY[1, NULL]::bigint[], ARRAY[NULL, NULL], ARRAY[false, false],"
-                        + " 5000, 'c')",
+                        + " 5000, 'c', false, NULL)",
                 "syncguard_locks_acquire_readers(ARRAY['s9', 's9', 'k9'], ARRAY[NULL, 1, 2]::integer[],"
                         + " ARRAY['1', '2', '3'], ARRAY[9, 9, 9], ARRAY['', '', ''], ARRAY[false, false, false], ARRAY[1, 1, 1]::bigint[],"
                         + " ARRAY[NULL, NULL, NULL], ARRAY[false, false, false], 5000, 'c')",

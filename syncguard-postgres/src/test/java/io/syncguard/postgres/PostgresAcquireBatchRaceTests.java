@@ -97,7 +97,7 @@ class PostgresAcquireBatchRaceTests {
         race.grant(THEIRS);
         batches.acquire(request("slow", THEIRS));
         race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:k' FOR UPDATE");
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<List<@Nullable AcquireResult>> batch = race.startBlocked(() -> batches.acquire(
                 request("k", MINE).waitingAs(1),
@@ -114,7 +114,7 @@ class PostgresAcquireBatchRaceTests {
 
     @Test
     void a_new_key_that_was_granted_between_look_and_insert_is_refused() throws Exception {
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.stopBefore("INSERT", "syncguard_fence_counters");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(request("k", MINE), request("other", MINE)));
@@ -130,7 +130,7 @@ class PostgresAcquireBatchRaceTests {
     @Test
     void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
         race.grant(THEIRS);
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(request("k", MINE).waitingAs(1)));
@@ -146,7 +146,7 @@ class PostgresAcquireBatchRaceTests {
     @Test
     void a_waiter_whose_key_is_released_before_it_queues_is_granted_it() throws Exception {
         race.grant(THEIRS);
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.stopBeforeCall("syncguard_locks_lock_key");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(request("k", MINE).waitingAs(1)));
@@ -203,7 +203,7 @@ class PostgresAcquireBatchRaceTests {
     @Test
     void new_keys_in_opposite_orders_do_not_deadlock() throws Exception {
         try (PostgresRace own = new PostgresRace()) {
-            own.functions.setPatient("acquire_batch");
+            own.functions.setPatient("acquire_batch", "acquire_free_batch");
             PostgresBatches batches = new PostgresBatches(own);
             for (int round = 0; round < 100; round++) {
                 String prefix = "round " + round + " key ";
@@ -226,7 +226,7 @@ class PostgresAcquireBatchRaceTests {
     void overlapping_batches_of_many_clients_draw_each_fence_once_and_never_deadlock() throws Exception {
         try (PostgresRace own = new PostgresRace()) {
             own.tickingClock(Duration.ofMillis(1));
-            own.functions.setPatient("acquire_batch");
+            own.functions.setPatient("acquire_batch", "acquire_free_batch");
             own.functions.setPatient("release_batch");
             PostgresBatches batches = new PostgresBatches(own);
             RaceHistory history = new RaceHistory();
@@ -303,7 +303,7 @@ class PostgresAcquireBatchRaceTests {
     }
 
     private Future<List<@Nullable AcquireResult>> startBatchThatStopsBeforeItLocks(String... keys) throws Exception {
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.stopBeforeCall("syncguard_locks_last_fence");
         List<AcquireRequest> requests = IntStream.range(0, keys.length)
                 .mapToObj(i -> request(keys[i], MINE))

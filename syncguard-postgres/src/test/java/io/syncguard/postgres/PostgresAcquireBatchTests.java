@@ -232,7 +232,7 @@ class PostgresAcquireBatchTests {
             jdbc.execute("SET LOCAL synchronous_commit = on");
             jdbc.queryForList("SELECT * FROM syncguard_locks_acquire_batch(ARRAY['" + key + "', 'k'], ARRAY['1', '2'],"
                     + " ARRAY[60000, 60000], ARRAY['test', 'test'], ARRAY[false, false], ARRAY[1, 2]::BIGINT[],"
-                    + " ARRAY[NULL, NULL], ARRAY[false, false], 5000, 'race')");
+                    + " ARRAY[NULL, NULL], ARRAY[false, false], 5000, 'race', false, NULL)");
             assertThat(jdbc.queryForObject("SHOW synchronous_commit", String.class))
                     .isEqualTo(expected);
         });
@@ -294,7 +294,7 @@ class PostgresAcquireBatchTests {
                     SELECT * FROM syncguard_locks_acquire_batch(
                         ARRAY['k', 'shared'], ARRAY['1', '2'], ARRAY[60000, 60000], ARRAY['test', 'test'],
                         ARRAY[false, false], ARRAY[NULL, NULL]::BIGINT[], ARRAY[NULL, NULL], ARRAY[false, false], 5000,
-                        'race')
+                        'race', false, NULL)
                     """);
             assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
                     .isNull();

@@ -133,7 +133,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_batch_between_its_look_and_its_locks() throws Exception {
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.stopBeforeCall("syncguard_locks_last_fence");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(PostgresBatches.request(KEY, MINE)));
@@ -148,7 +148,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_batch_that_found_no_counter_and_whose_key_was_granted_meanwhile() throws Exception {
-        race.functions.setPatient("acquire_batch");
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
         race.forget();
         race.stopBefore("INSERT", "syncguard_fence_counters");
         Future<List<@Nullable AcquireResult>> batch =
@@ -159,6 +159,26 @@ class PostgresForgetRaceTests {
 
         assertThat(batch.get()).hasOnlyElementsOfType(AcquireResult.Refused.class);
         assertHolds(THEIRS, theirs);
+    }
+
+    @Test
+    void a_batch_whose_key_was_granted_and_forgotten_before_it_made_the_counter() throws Exception {
+        race.functions.setPatient("acquire_batch", "acquire_free_batch");
+        race.forget();
+        race.stopBefore("INSERT", "syncguard_fence_counters");
+        Future<List<@Nullable AcquireResult>> batch =
+                race.startBlocked(() -> batches.acquire(PostgresBatches.request(KEY, MINE)));
+
+        race.moveClock(IDLE);
+        last = race.grant(THEIRS).fence().value();
+        race.backend.release(THEIRS);
+        race.moveClock(IDLE);
+        race.forget();
+        assertThat(race.counters()).isEmpty();
+        race.greenLight();
+
+        assertThat(batch.get()).hasOnlyElementsOfType(AcquireResult.Granted.class);
+        assertThat(race.counter()).isGreaterThan(last);
     }
 
     @Test

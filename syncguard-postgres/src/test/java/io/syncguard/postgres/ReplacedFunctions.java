@@ -28,9 +28,11 @@ final class ReplacedFunctions {
     }
 
     /** Makes a function wait longer for locks than a batch does. */
-    void setPatient(String function) {
-        remember(function);
-        jdbc.execute("ALTER FUNCTION syncguard_locks_" + function + " SET lock_timeout = '60s'");
+    void setPatient(String... functions) {
+        for (String function : functions) {
+            remember(function);
+            jdbc.execute("ALTER FUNCTION syncguard_locks_" + function + " SET lock_timeout = '60s'");
+        }
     }
 
     /** Stops the server's clock. Only {@link #moveClock} moves it. */
