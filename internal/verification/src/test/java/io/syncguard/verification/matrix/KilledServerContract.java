@@ -15,6 +15,7 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.verification.matrix.FaultyLink.Way;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -154,6 +155,10 @@ abstract class KilledServerContract {
                 direct.acquire(request(waiter).waitingAs(1));
             }
             default -> direct.acquire(request(holder));
+        }
+        if (Set.of(Operation.QUEUE, Operation.LEAVE, Operation.HAND_OVER).contains(operation)) {
+            // A process that knows that the key is taken needs one round trip.
+            behindLink.acquire(request(newcomer));
         }
     }
 
