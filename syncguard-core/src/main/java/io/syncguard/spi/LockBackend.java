@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that grants locks. Each operation is one attempt, atomic on the server, in one round trip, and outside of any
- * transaction of the caller. Thread-safe. A call blocks for one network timeout at most.
+ * A store that grants locks. Each operation is one attempt, atomic on the server, in one round trip as a rule, and
+ * outside of any transaction of the caller. Thread-safe. A call blocks for one network timeout at most.
  *
  * <p>The server's clock judges expiry. A lease is live until {@value #TOLERANCE_MILLIS} ms after its end: a holder
  * stops at the end by its own clock, so it knows of the loss before anybody else is granted the key.

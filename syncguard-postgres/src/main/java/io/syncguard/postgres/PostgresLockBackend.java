@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps locks in tables of a PostgreSQL database. Each operation is one statement in autocommit, in one round trip: a
- * call of a function in {@code R__syncguard_schema.sql}, or a query.
+ * call of a function in {@code R__syncguard_schema.sql}, or a query. Only if a key is contended and was not lately, an
+ * acquire or a release needs a second one.
  */
 public final class PostgresLockBackend implements LockBackend {
 
