@@ -71,8 +71,8 @@ class ServerErrorsTests {
                 new Condition("no table of counters", "ALTER TABLE syncguard_fence_counters RENAME TO away")
                         .heals("ALTER TABLE away RENAME TO syncguard_fence_counters")
                         .means(SCHEMA_MISSING, "42P01", "R__syncguard_schema.sql"),
-                new Condition("no function", "ALTER FUNCTION syncguard_locks_acquire RENAME TO away")
-                        .heals("ALTER FUNCTION away RENAME TO syncguard_locks_acquire")
+                new Condition("no function", "ALTER FUNCTION syncguard_locks_acquire_free RENAME TO away")
+                        .heals("ALTER FUNCTION away RENAME TO syncguard_locks_acquire_free")
                         .means(SCHEMA_MISSING, "42883", "syncguard.postgres.schema-management"),
                 new Condition("no column", "ALTER TABLE syncguard_locks RENAME owner TO away")
                         .heals("ALTER TABLE syncguard_locks RENAME away TO owner")
