@@ -25,24 +25,30 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcquireStatement {
 
-    private static final String ACQUIRE = """
+    private static final String ANSWER = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed, request_position
-            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT,
-                NULL::BIGINT)
+            FROM ${syncguard_locks}""";
+
+    private static final String ACQUIRE = ANSWER + """
+            _acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT, NULL::BIGINT)
+            """;
+
+    private static final String BATCH = ANSWER + """
+            _acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT, false, NULL::INTEGER[])
+            """;
+
+    private static final String READERS = ANSWER + """
+            _acquire_readers(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)
             """;
 
     private static final String ACQUIRE_FREE = """
             SELECT ${syncguard_locks}_acquire_free(?::TEXT, ?::TEXT, ?, ?::TEXT)
             """;
 
-    private static final String BATCH = ACQUIRE.replaceFirst(
-            "(?s)_acquire\\(.*\\)", "_acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT, false, NULL::INTEGER[])");
-
-    private static final String FREE_BATCH = ACQUIRE_FREE.replaceFirst("_free\\(.*\\)", "_free_batch(?, ?, ?, ?)");
-
-    private static final String READERS =
-            ACQUIRE.replaceFirst("(?s)_acquire\\(.*\\)", "_acquire_readers(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)");
+    private static final String FREE_BATCH = """
+            SELECT ${syncguard_locks}_acquire_free_batch(?, ?, ?, ?)
+            """;
 
     private final String acquire;
     private final String acquireFree;
@@ -97,8 +103,12 @@ final class AcquireStatement {
                 },
                 rows -> {
                     rows.next();
-                    Array granted = rows.getArray(1);
-                    return granted == null ? Optional.empty() : Optional.of(granted((Long[]) granted.getArray(), 0));
+                    Array answer = rows.getArray(1);
+                    if (answer == null) {
+                        return Optional.empty();
+                    }
+                    Long[] grant = (Long[]) answer.getArray();
+                    return Optional.of(granted(grant[0], grant[1], grant[2]));
                 });
     }
 
@@ -159,7 +169,7 @@ final class AcquireStatement {
                     Array granted = rows.getArray(1);
                     if (granted != null) {
                         for (Long[] grant : (Long[][]) granted.getArray()) {
-                            results[grant[0].intValue() - 1] = granted(grant, 1);
+                            results[grant[0].intValue() - 1] = granted(grant[1], grant[2], grant[3]);
                         }
                     }
                     return Arrays.asList(results);
@@ -208,13 +218,12 @@ final class AcquireStatement {
                             + ". Use another key",
                     null);
         }
-        return granted(new Long[] {fence, rows.getLong(2), rows.getLong(3)}, 0);
+        return granted(fence, rows.getLong(2), rows.getLong(3));
     }
 
-    /** Reads the fence, the time of the grant and the time of its end, from this index on. */
-    static AcquireResult.Granted granted(Long[] grant, int from) {
+    static AcquireResult.Granted granted(long fence, long atMillis, long untilMillis) {
         return new AcquireResult.Granted(
-                new Fence(grant[from]), Instant.ofEpochMilli(grant[from + 1]), Instant.ofEpochMilli(grant[from + 2]));
+                new Fence(fence), Instant.ofEpochMilli(atMillis), Instant.ofEpochMilli(untilMillis));
     }
 
     private static AcquireResult.@Nullable Holder holder(ResultSet rows) throws SQLException {

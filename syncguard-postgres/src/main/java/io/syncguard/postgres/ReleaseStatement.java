@@ -186,7 +186,7 @@ final class ReleaseStatement {
         Long[] next = (Long[]) handedOver.getArray();
         List<HandOver> handOvers = new ArrayList<>();
         for (int i = 0; i < next.length; i += 4) {
-            handOvers.add(new HandOver(next[i], AcquireStatement.granted(next, i + 1)));
+            handOvers.add(new HandOver(next[i], AcquireStatement.granted(next[i + 1], next[i + 2], next[i + 3])));
         }
         return new ReleaseResult(result.outcome(), handOvers);
     }

@@ -1164,7 +1164,7 @@ DECLARE
     v_commits TEXT;
 BEGIN
     IF NOT p_awaited THEN
-        -- As in _hand_over.
+        -- The serialising row first, as in _hand_over.
         PERFORM 1 FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
         FOR NO KEY UPDATE;
@@ -1217,7 +1217,7 @@ DECLARE
     v_key      TEXT := coalesce(p_key, ${syncguard_locks}_key_of(p_lock_id));
     v_now      BIGINT;
     v_commits  TEXT;
-    v_awaited  BOOLEAN;
+    v_locked   BOOLEAN;
     v_channels TEXT[];
     v_messages TEXT[];
     "Grant"    RECORD;
@@ -1272,34 +1272,33 @@ BEGIN
                 outcome := 'not_found';
                 RETURN;
             END IF;
-            v_awaited := ${syncguard_locks}_lock_key(v_key, true);
+            v_locked := ${syncguard_locks}_lock_key(v_key, true);
         END IF;
     END IF;
 
     IF outcome IS NULL THEN
-        IF ${syncguard_locks}_delete_lease(v_key, p_lock_id, true) THEN
-            outcome := 'released';
-            v_awaited := EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
-        ELSE
-            v_awaited := false;
+        IF NOT ${syncguard_locks}_delete_lease(v_key, p_lock_id, true) THEN
             outcome := CASE
                 WHEN ${syncguard_locks}_leave(ARRAY(
                     SELECT w.lock_id FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.key = v_key
                 )) OPERATOR(pg_catalog.<>) '{}' THEN 'left'
                 ELSE ${syncguard_locks}_outcome_of(p_lock_id)
             END;
-        END IF;
-        IF v_awaited AND p_commits IS NULL THEN
-            PERFORM ${syncguard_locks}_wake(v_key, NULL::BIGINT, NULL::INTEGER);
-        ELSIF v_awaited THEN
-            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
-                IF "Grant".channel = p_channel THEN
-                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
-                ELSE
-                    v_channels := v_channels OPERATOR(pg_catalog.||) "Grant".channel;
-                    v_messages := v_messages OPERATOR(pg_catalog.||) "Grant".message;
-                END IF;
-            END LOOP;
+        ELSE
+            outcome := 'released';
+            IF p_commits IS NULL THEN
+                PERFORM ${syncguard_locks}_wake(v_key, NULL::BIGINT, NULL::INTEGER)
+                WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
+            ELSIF EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key) THEN
+                FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out(v_key) g LOOP
+                    IF "Grant".channel = p_channel THEN
+                        handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+                    ELSE
+                        v_channels := v_channels OPERATOR(pg_catalog.||) "Grant".channel;
+                        v_messages := v_messages OPERATOR(pg_catalog.||) "Grant".message;
+                    END IF;
+                END LOOP;
+            END IF;
         END IF;
     END IF;
 
