@@ -101,7 +101,8 @@ public interface LockBackend extends AutoCloseable {
      * @return in the order of the requests; {@code null} for one that has to be sent alone, which had no effect
      */
     default List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
-        List<@Nullable AcquireResult> results = new ArrayList<>(Collections.nCopies(requests.size(), null));
+        List<@Nullable AcquireResult> results =
+                new ArrayList<@Nullable AcquireResult>(Collections.nCopies(requests.size(), null));
         results.set(0, acquire(requests.get(0)));
         return results;
     }

@@ -163,17 +163,7 @@ final class AcquireStatement {
                     statement.setArray(3, arrays.ttls());
                     statement.setArray(4, arrays.owners());
                 },
-                rows -> {
-                    rows.next();
-                    @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
-                    Array granted = rows.getArray(1);
-                    if (granted != null) {
-                        for (Long[] grant : (Long[][]) granted.getArray()) {
-                            results[grant[0].intValue() - 1] = granted(grant[1], grant[2], grant[3]);
-                        }
-                    }
-                    return Arrays.asList(results);
-                });
+                rows -> readFreeBatch(rows, requests.size()));
     }
 
     /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */
@@ -199,6 +189,18 @@ final class AcquireStatement {
         while (rows.next()) {
             int index = rows.getInt(9) - 1;
             results[index] = read(rows, requests.get(index));
+        }
+        return Arrays.asList(results);
+    }
+
+    private static List<@Nullable AcquireResult> readFreeBatch(ResultSet rows, int requests) throws SQLException {
+        @Nullable AcquireResult[] results = new AcquireResult[requests];
+        rows.next();
+        Array granted = rows.getArray(1);
+        if (granted != null) {
+            for (Long[] grant : (Long[][]) granted.getArray()) {
+                results[grant[0].intValue() - 1] = granted(grant[1], grant[2], grant[3]);
+            }
         }
         return Arrays.asList(results);
     }

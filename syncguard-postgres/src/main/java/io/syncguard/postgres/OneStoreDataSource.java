@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
@@ -25,7 +26,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
     private final Duration timeout;
 
     /** The store that the first connection leads to. */
-    private final AtomicReference<String> first = new AtomicReference<>();
+    private final AtomicReference<@Nullable String> first = new AtomicReference<>();
 
     /** @param timeout maximum wait for an answer of the server */
     public OneStoreDataSource(DataSource application, Duration timeout) {

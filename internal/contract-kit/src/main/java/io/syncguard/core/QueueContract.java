@@ -12,6 +12,7 @@ import io.syncguard.testing.BugOf;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -378,7 +379,7 @@ public abstract class QueueContract extends ContractFixture {
                 .map(key -> request(key, LockMode.EXCLUSIVE, TTL))
                 .toList();
 
-        List<AcquireResult> answers = backend().acquireTogether(requests);
+        List<@Nullable AcquireResult> answers = backend().acquireTogether(requests);
 
         assertThat(answers.get(0)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(answers.subList(1, 3)).doesNotHaveAnyElementsOfTypes(AcquireResult.Granted.class);
