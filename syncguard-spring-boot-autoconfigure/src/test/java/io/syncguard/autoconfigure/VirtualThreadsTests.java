@@ -1,7 +1,10 @@
 package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.PostgresServer;
@@ -72,11 +75,18 @@ class VirtualThreadsTests {
     void a_thread_that_keeps_its_carrier_is_reported() {
         Applications.on(PostgresServer.newDatabaseUrl()).run(context -> {
             LockTemplate locks = context.getBean(LockTemplate.class);
+            LockManager manager = context.getBean(LockManager.class);
+            LockHandle held = manager.acquire(LockRequest.of("order:42"));
             Initialiser.task = () -> locks.executeWithoutResult("order:42", lock -> {});
 
-            List<RecordedEvent> pinned = pinnedDuring(
-                    () -> CompletableFuture.runAsync(() -> Initialiser.run(), new VirtualThreadTaskExecutor("caller-"))
-                            .join());
+            // A thread that gets its answer at once does not wait, and is not reported.
+            List<RecordedEvent> pinned = pinnedDuring(() -> {
+                CompletableFuture<Void> caller =
+                        CompletableFuture.runAsync(() -> Initialiser.run(), new VirtualThreadTaskExecutor("caller-"));
+                await().until(() -> manager.admin().status("order:42").orElseThrow().waiters() == 1);
+                held.close();
+                caller.join();
+            });
 
             assertThat(pinned).isNotEmpty();
         });
