@@ -36,12 +36,12 @@ public final class OwnPostgres implements AutoCloseable {
 
     /** @param settings as in the configuration file */
     public OwnPostgres(Map<String, String> settings) {
-        this(newDirectory(), settings, null);
+        this(RunDirectory.newDirectory("postgres"), settings, null);
     }
 
     /** @param binaries the directory with the programs of another build of PostgreSQL */
     public OwnPostgres(Map<String, String> settings, Path binaries) {
-        this(newDirectory(), settings, binaries);
+        this(RunDirectory.newDirectory("postgres"), settings, binaries);
     }
 
     private OwnPostgres(Path data, Map<String, String> settings, @Nullable Path binaries) {
@@ -59,7 +59,7 @@ public final class OwnPostgres implements AutoCloseable {
     /** @param through the port through which the standby connects to this server */
     public OwnPostgres newStandby(int through) {
         stop();
-        Path copy = newDirectory();
+        Path copy = RunDirectory.newDirectory("postgres");
         try {
             FileSystemUtils.copyRecursively(data, copy);
             Files.writeString(
@@ -185,14 +185,6 @@ public final class OwnPostgres implements AutoCloseable {
             return ProcessHandle.of(Long.parseLong(lines.findFirst().orElseThrow()));
         } catch (NoSuchFileException ex) {
             return Optional.empty();
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
-    }
-
-    private static Path newDirectory() {
-        try {
-            return Files.createTempDirectory("syncguard-own-postgres-");
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }

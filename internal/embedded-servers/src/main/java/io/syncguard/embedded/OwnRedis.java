@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
@@ -37,7 +36,7 @@ public final class OwnRedis implements AutoCloseable {
 
     private final int port = freePort();
     private final @Nullable Path binary;
-    private final Path files = newDirectory();
+    private final Path files = RunDirectory.newDirectory("redis");
     private final List<String> settings;
     private RedisServer server;
     private @Nullable RedisClient client;
@@ -161,7 +160,8 @@ public final class OwnRedis implements AutoCloseable {
                 .setting("save \"\"")
                 .setting("appendonly no");
         // The default is the directory of the executable, where a server would read the files of another version.
-        builder.setting("dir \"" + files.toString().replace('\\', '/') + "\"");
+        builder.setting("dir " + quoted(files));
+        builder.setting("pidfile " + quoted(files.resolve("redis.pid")));
         if (binary != null) {
             builder.executableProvider(binary::toFile);
         }
@@ -195,14 +195,6 @@ public final class OwnRedis implements AutoCloseable {
         }
     }
 
-    private static Path newDirectory() {
-        try {
-            return Files.createTempDirectory("syncguard-own-redis-");
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
-    }
-
     /** Finds a free port. The port ten thousand above is free as well: cluster nodes use it among themselves. */
     public static int freePort() {
         while (true) {
@@ -223,5 +215,9 @@ public final class OwnRedis implements AutoCloseable {
         } catch (IOException ex) {
             return false;
         }
+    }
+
+    static String quoted(Path path) {
+        return '"' + path.toString().replace('\\', '/') + '"';
     }
 }

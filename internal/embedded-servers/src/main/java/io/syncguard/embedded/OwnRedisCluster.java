@@ -3,7 +3,6 @@ package io.syncguard.embedded;
 import io.lettuce.core.cluster.SlotHash;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +17,7 @@ public final class OwnRedisCluster implements AutoCloseable {
 
     private static final int SLOTS = 16_384;
 
-    private final Path data = newDirectory();
+    private final Path data = RunDirectory.newDirectory("redis-cluster");
     private final List<String> settings;
     private final List<OwnRedis> nodes;
     private final List<OwnRedis> replicas = new ArrayList<>();
@@ -101,13 +100,5 @@ public final class OwnRedisCluster implements AutoCloseable {
                         Stream.of("cluster-enabled yes", "dir " + data, "cluster-config-file node-" + number + ".conf"),
                         settings.stream())
                 .toArray(String[]::new));
-    }
-
-    private static Path newDirectory() {
-        try {
-            return Files.createTempDirectory("syncguard-own-redis-cluster-");
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
     }
 }

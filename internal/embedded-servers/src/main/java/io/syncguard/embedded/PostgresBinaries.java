@@ -37,13 +37,18 @@ public final class PostgresBinaries {
 
     /** The same for a server of the programs in this directory. */
     public static EmbeddedPostgres.Builder builder(Path directory) {
-        return local().setPgBinaryResolver((system, machine) -> archive(directory))
-                // The default of a package is a directory that only its own user may write to.
-                .setServerConfig("unix_socket_directories", "");
+        return local().setPgBinaryResolver((system, machine) -> archive(directory));
     }
 
     private static EmbeddedPostgres.Builder local() {
-        return EmbeddedPostgres.builder().setServerConfig("listen_addresses", "127.0.0.1");
+        return EmbeddedPostgres.builder()
+                // The default is one directory for all users, where the first one's files may be closed to others.
+                .setOverrideWorkingDirectory(
+                        UserDirectory.temporary().resolve("binaries").toFile())
+                // Both: a JVM may prefer IPv6 for the name of this machine.
+                .setServerConfig("listen_addresses", "127.0.0.1,::1")
+                // The default is a directory of all users, which may be closed to this one.
+                .setServerConfig("unix_socket_directories", "");
     }
 
     /**

@@ -2,7 +2,6 @@ package io.syncguard.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.io.IOException;
 import java.net.URI;
@@ -34,9 +33,9 @@ class SharedPostgresTests {
     @Test
     void aServerOfSomebodyElseIsNeitherUsedNorStopped() throws Exception {
         try (OwnPostgres foreignServer = new OwnPostgres()) {
-            assertThatIllegalStateException()
+            assertThatExceptionOfType(ServerNotStartedException.class)
                     .isThrownBy(() -> join(port(foreignServer.url())))
-                    .withMessageContaining("set the port");
+                    .withMessageContaining("taken by another program");
             assertThat(foreignServer.jdbc().queryForObject("SELECT 1", Integer.class))
                     .isEqualTo(1);
         }

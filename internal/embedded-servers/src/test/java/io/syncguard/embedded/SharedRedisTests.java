@@ -1,7 +1,7 @@
 package io.syncguard.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -33,7 +33,9 @@ class SharedRedisTests {
         try (OwnRedis foreignServer = new OwnRedis()) {
             int port = foreignServer.port();
 
-            assertThatIllegalStateException().isThrownBy(() -> join(port)).withMessageContaining("set the port");
+            assertThatExceptionOfType(ServerNotStartedException.class)
+                    .isThrownBy(() -> join(port))
+                    .withMessageContaining("Port " + port);
             assertThat(isThere(port)).isTrue();
         }
     }
