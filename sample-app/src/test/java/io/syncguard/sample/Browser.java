@@ -31,6 +31,31 @@ final class Browser implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
+    private static final String OVERFLOWING = """
+            const inner = [...document.querySelectorAll('main *')].filter(each => each.clientWidth > 0
+                && each.scrollWidth > each.clientWidth && !['INPUT', 'SELECT'].includes(each.tagName));
+            return [document.documentElement, ...inner].filter(each => each.scrollWidth > each.clientWidth)
+                .map(each => each.tagName + ' ' + each.className + ' ' + each.textContent.slice(0, 40)).join();
+            """;
+
+    private static final String FAINT = """
+            const channels = color => color.match(/[\\d.]+/g).map(Number);
+            const luminance = color => channels(color).slice(0, 3).map(each => each / 255)
+                .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+                .reduce((sum, each, i) => sum + each * [0.2126, 0.7152, 0.0722][i], 0);
+            const opaque = element => channels(getComputedStyle(element).backgroundColor)[3] !== 0;
+            const behind = element => opaque(element) ? element : behind(element.parentElement);
+            const contrast = element => {
+              const [dark, light] = [getComputedStyle(element).color, getComputedStyle(behind(element)).backgroundColor]
+                  .map(luminance).sort((a, b) => a - b);
+              return (light + 0.05) / (dark + 0.05);
+            };
+            const hasText = element => [...element.childNodes].some(each => each.nodeType === 3 && each.data.trim());
+            return [...document.querySelectorAll('body *:not(script)')].filter(hasText)
+                .filter(each => contrast(each) < 4.5)
+                .map(each => each.textContent.trim().slice(0, 40) + ' ' + contrast(each).toFixed(1)).join();
+            """;
+
     private final ChromeDriver driver;
 
     private Browser(ChromeDriver driver) {
@@ -118,6 +143,16 @@ final class Browser implements AutoCloseable {
 
     Object run(String script, Object... arguments) {
         return driver.executeScript(script, arguments);
+    }
+
+    /** Elements whose content is wider than they are. */
+    Object overflowing() {
+        return run(OVERFLOWING);
+    }
+
+    /** Texts whose contrast is below 4.5, the minimum of WCAG 2.2 AA, with their contrasts. */
+    Object faint() {
+        return run(FAINT);
     }
 
     void screenshot(String name) throws IOException {

@@ -43,14 +43,6 @@ class ConsoleTests {
 
     private static final Duration WAIT = Duration.ofMinutes(2);
 
-    /** Elements whose content is wider than they are. */
-    private static final String OVERFLOWING = """
-            const inner = [...document.querySelectorAll('main *')].filter(each => each.clientWidth > 0
-                && each.scrollWidth > each.clientWidth && !['INPUT', 'SELECT'].includes(each.tagName));
-            return [document.documentElement, ...inner].filter(each => each.scrollWidth > each.clientWidth)
-                .map(each => each.tagName + ' ' + each.className + ' ' + each.textContent.slice(0, 40)).join();
-            """;
-
     private static final String LINES_OF = """
             const texts = document.createTreeWalker(document.querySelector(arguments[0]), NodeFilter.SHOW_TEXT);
             const lines = new Set();
@@ -199,7 +191,7 @@ class ConsoleTests {
                 "[data-lock='partner-api:acme'] .queue li:nth-child(2) .behind", "behind position 1, quotes@4@hamburg");
         browser.screenshot("console-permits");
         browser.narrowTo(420, 900);
-        assertThat(browser.run(OVERFLOWING)).isEqualTo("");
+        assertThat(browser.overflowing()).isEqualTo("");
         browser.widen();
     }
 
@@ -323,7 +315,7 @@ class ConsoleTests {
         for (int width : new int[] {320, 420, 768, 1100, 1200, 1400}) {
             browser.narrowTo(width, 1700);
 
-            assertThat(browser.run(OVERFLOWING)).as("at " + width).isEqualTo("");
+            assertThat(browser.overflowing()).as("at " + width).isEqualTo("");
             assertThat(browser.run(LINES_OF, "[data-name='" + name + "'] .key"))
                     .as("lines of the name at " + width)
                     .isEqualTo(1L);
@@ -517,11 +509,13 @@ class ConsoleTests {
     /** In both colour schemes, and as wide as a phone. */
     private void pictures() throws IOException {
         browser.prefer("light");
+        assertThat(browser.faint()).as("faint when light").isEqualTo("");
         browser.screenshot("console");
         browser.prefer("dark");
+        assertThat(browser.faint()).as("faint when dark").isEqualTo("");
         browser.screenshot("console-dark");
         browser.narrowTo(420, 900);
-        assertThat(browser.run(OVERFLOWING)).isEqualTo("");
+        assertThat(browser.overflowing()).isEqualTo("");
         browser.screenshot("console-420");
         browser.widen();
         browser.prefer("light");
