@@ -83,7 +83,8 @@ class VirtualThreadsTests {
             List<RecordedEvent> pinned = pinnedDuring(() -> {
                 CompletableFuture<Void> caller =
                         CompletableFuture.runAsync(() -> Initialiser.run(), new VirtualThreadTaskExecutor("caller-"));
-                await().until(() -> manager.admin().status("order:42").orElseThrow().waiters() == 1);
+                await().until(() ->
+                        manager.admin().status("order:42").orElseThrow().waiters() == 1);
                 held.close();
                 caller.join();
             });

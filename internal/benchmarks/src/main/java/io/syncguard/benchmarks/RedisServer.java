@@ -1,22 +1,15 @@
 package io.syncguard.benchmarks;
 
 import io.syncguard.embedded.OwnRedis;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.stream.Stream;
-import org.springframework.util.FileSystemUtils;
 
 /** A Redis with several numbered databases. It writes nothing to the disk unless the settings say so. */
 final class RedisServer implements Server {
 
-    private final Path files = Files.createTempDirectory("syncguard-redis-");
     private final OwnRedis redis;
 
     /** @param settings lines of the configuration file */
-    RedisServer(String... settings) throws IOException {
-        redis = new OwnRedis(Stream.concat(Stream.of("dir \"" + files + "\""), Stream.of(settings))
-                .toArray(String[]::new));
+    RedisServer(String... settings) {
+        redis = new OwnRedis(settings);
     }
 
     @Override
@@ -50,8 +43,7 @@ final class RedisServer implements Server {
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         redis.close();
-        FileSystemUtils.deleteRecursively(files);
     }
 }

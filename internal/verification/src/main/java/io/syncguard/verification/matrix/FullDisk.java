@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.embedded.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ final class FullDisk implements AutoCloseable {
 
     private final OwnPostgres server;
     private final JdbcTemplate jdbc;
-    private final Path disk = Directories.newTemporary("disk");
+    private final Path disk = RunDirectory.newDirectory("disk");
 
     /** Skips the campaign where this user may not mount a disk. */
     FullDisk(OwnPostgres server) {

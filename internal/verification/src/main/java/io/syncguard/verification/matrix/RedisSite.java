@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.embedded.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +22,7 @@ import org.springframework.util.FileSystemUtils;
 /** Locks in one Redis, to which each process has a separate link; applications in the shared PostgreSQL. */
 final class RedisSite implements LocksInRedis {
 
-    private final Path directory = Directories.newTemporary("redis");
+    private final Path directory = RunDirectory.newDirectory("redis");
     private final OwnRedis server;
     private String classPath = "";
     private final String persistence;

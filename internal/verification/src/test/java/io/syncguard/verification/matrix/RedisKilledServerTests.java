@@ -4,6 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.embedded.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,7 +18,7 @@ import org.springframework.util.FileSystemUtils;
 @Tag("verification")
 class RedisKilledServerTests extends KilledServerContract {
 
-    private static final Path DIRECTORY = Directories.newTemporary("redis");
+    private static final Path DIRECTORY = RunDirectory.newDirectory("redis");
     private static OwnRedis server;
     private static RedisClient client;
 
