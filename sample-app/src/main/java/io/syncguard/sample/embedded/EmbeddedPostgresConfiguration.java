@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Configuration;
 class EmbeddedPostgresConfiguration {
 
     private static final String REMEDY =
-            "set sample.postgres-port to a free port, or spring.datasource.url to the server that you want to use";
+            "set sample.postgres-port to a free port, or spring.datasource.url to your own server";
 
     /** The data source is built on this bean, so Spring closes it after the last connection of the pool is closed. */
     @Bean

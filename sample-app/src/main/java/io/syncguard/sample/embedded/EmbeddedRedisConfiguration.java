@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Profile;
 class EmbeddedRedisConfiguration {
 
     private static final String REMEDY =
-            "set sample.redis-port to a free port, or spring.data.redis.url to the server that you want to use";
+            "set sample.redis-port to a free port, or spring.data.redis.url to your own server";
 
     /**
      * The connection factory is built on this bean, so Spring closes it after the last connection of the locks is

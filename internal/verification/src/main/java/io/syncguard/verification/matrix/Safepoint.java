@@ -1,5 +1,6 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.embedded.RunDirectory;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,7 +24,7 @@ final class Safepoint {
 
     /** Stops the JVM with this process id during this action. */
     static void hold(long pid, Runnable meanwhile) throws IOException, InterruptedException {
-        Path directory = Directories.newTemporary("heap");
+        Path directory = RunDirectory.newDirectory("heap");
         Path pipe = directory.resolve("dump");
         succeed("mkfifo", new ProcessBuilder("mkfifo", pipe.toString()).start());
         Process jcmd = new ProcessBuilder(
