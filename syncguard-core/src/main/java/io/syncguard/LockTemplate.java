@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Runs code under a lock: acquires, runs the body, releases. Thread-safe.
  *
  * <pre>{@code
- * Receipt receipt = locks.execute("order:" + id, lock -> payments.charge(id, lock.fence()));
+ * Receipt receipt = locks.execute(LockRequest.of("order", id), lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
  * <p>The lock ends when the body returns. A body that hands its work to other threads {@link LockHandle#bind binds} it

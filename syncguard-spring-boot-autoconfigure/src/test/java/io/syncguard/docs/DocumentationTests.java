@@ -29,6 +29,7 @@ class DocumentationTests {
     private static final Path ROOT = Path.of("..");
 
     private static final List<Path> SAMPLES = Stream.of(
+                    "java/io/syncguard/docs/FirstSampleTests.java",
                     "java/io/syncguard/docs/GuideSamples.java",
                     "java/io/syncguard/docs/FencingSampleTests.java",
                     "java/io/syncguard/docs/IdempotencySampleTests.java",

@@ -136,7 +136,7 @@ class GuideSamples {
 
     Receipt template(String orderId) {
         // sample: template
-        return locks.execute("order:" + orderId, lock -> charge(orderId));
+        return locks.execute(LockRequest.of("order", orderId), lock -> charge(orderId));
         // end
     }
 
@@ -150,7 +150,7 @@ class GuideSamples {
 
     void handle(String orderId) {
         // sample: handle
-        try (LockHandle lock = manager.tryAcquire(LockRequest.of("order:" + orderId))) {
+        try (LockHandle lock = manager.tryAcquire(LockRequest.of("order", orderId))) {
             if (lock != null) {
                 charge(orderId);
             }

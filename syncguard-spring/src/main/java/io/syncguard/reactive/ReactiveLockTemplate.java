@@ -22,7 +22,7 @@ import reactor.util.context.ContextView;
  * cancelled. Thread-safe.
  *
  * <pre>{@code
- * Mono<Receipt> receipt = locks.mono("order:" + id, lock -> payments.charge(id, lock.fence()));
+ * Mono<Receipt> receipt = locks.mono(LockRequest.of("order", id), lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
  * <p>When a subscriber sees the end, the key is free. A subscriber that cancels does not wait for the release.
