@@ -46,7 +46,7 @@ final class Joiner implements AutoCloseable {
 
     /** Unpacking them again would take most of a test's time. */
     private static void sharePrograms(Path temporary) throws IOException {
-        Path programs = Path.of("target", "temporary").toAbsolutePath();
+        Path programs = Path.of("target", "programs").toAbsolutePath();
         Path link = UserDirectory.in(temporary).resolve("binaries");
         if (!Files.exists(link)) {
             Files.createSymbolicLink(link, Files.createDirectories(programs));

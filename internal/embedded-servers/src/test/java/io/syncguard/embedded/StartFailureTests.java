@@ -52,8 +52,8 @@ class StartFailureTests {
     }
 
     @Test
-    void the_reason_of_the_server_is_shown_and_nothing_goes_on() throws Exception {
-        SharedServer shared = new SharedServer("unused", 1, "set the port");
+    void the_last_line_of_the_log_is_shown() throws Exception {
+        SharedServer shared = new SharedServer("syncguard-test", 1, "set the port");
         Files.createDirectories(shared.directory());
         Files.writeString(shared.log(), "starting\nFATAL:  no memory\n");
 
