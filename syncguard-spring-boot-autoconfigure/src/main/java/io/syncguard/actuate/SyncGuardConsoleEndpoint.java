@@ -1,12 +1,6 @@
 package io.syncguard.actuate;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Base64;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -26,9 +20,6 @@ public final class SyncGuardConsoleEndpoint {
 
     private static final String HTML = "text/html;charset=UTF-8";
 
-    private static final String POLICY = "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s';"
-            + " connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
-
     private final String page;
     private final Map<String, String> headers;
     private final Supplier<CsrfHeader> csrf;
@@ -42,12 +33,10 @@ public final class SyncGuardConsoleEndpoint {
      */
     public SyncGuardConsoleEndpoint(
             String endpoint, boolean writable, Supplier<CsrfHeader> csrf, Consumer<Map<String, String>> answer) {
-        String file = file();
-        // The browser runs only the script of the file.
-        String policy = POLICY.formatted(hashOf(file, "<script>", "</script>"), hashOf(file, "<style>", "</style>"));
-        this.headers = AnswerHeaders.with(policy);
+        ConsolePage file = ConsolePage.read();
+        this.headers = AnswerHeaders.with(file.policy());
         this.answer = answer;
-        this.page = file.replace("{{policy}}", policy)
+        this.page = file.text()
                 .replace("{{endpoint}}", HtmlUtils.htmlEscape(endpoint))
                 .replace("{{writable}}", String.valueOf(writable));
         this.csrf = csrf;
@@ -65,27 +54,6 @@ public final class SyncGuardConsoleEndpoint {
     /** The headers of the page. */
     public Map<String, String> headers() {
         return headers;
-    }
-
-    private static String file() {
-        try (InputStream file = SyncGuardConsoleEndpoint.class.getResourceAsStream("console.html")) {
-            if (file == null) {
-                throw new IOException("console.html is not on the class path: the jar of SyncGuard is incomplete");
-            }
-            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
-    }
-
-    private static String hashOf(String file, String begin, String end) {
-        String content = file.substring(file.indexOf(begin) + begin.length(), file.indexOf(end));
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            return Base64.getEncoder().encodeToString(digest.digest(content.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     /**
