@@ -45,7 +45,7 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
      */
     public void writeTo(Path file) {
         try {
-            Files.writeString(file, textOfFile());
+            Files.writeString(file, textOfFile(text()));
         } catch (IOException ex) {
             throw new LockSetupException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -56,9 +56,9 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
     }
 
     /** Replaces the second paragraph of the head, which is about the placeholders: a file has none. */
-    private String textOfFile() {
+    String textOfFile(String text) {
         String separator = "\n--\n";
-        String[] parts = text().split(separator, 3);
+        String[] parts = text.split(separator, 3);
         return String.join(
                 separator,
                 parts[0],
@@ -86,11 +86,20 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
 
     /** The script with all placeholders replaced. */
     String text() {
+        return text(read());
+    }
+
+    /** @param file the content of the script's file, with any line ends */
+    String text(String file) {
+        return PostgresTables.fill(file.replaceAll("\r\n?", "\n"), placeholders());
+    }
+
+    private static String read() {
         try (InputStream script = PostgresScript.class.getClassLoader().getResourceAsStream(PATH)) {
             if (script == null) {
                 throw new IOException(PATH + " is not on the class path: the jar of SyncGuard is incomplete");
             }
-            return PostgresTables.fill(new String(script.readAllBytes(), StandardCharsets.UTF_8), placeholders());
+            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
