@@ -16,6 +16,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -34,7 +35,12 @@ record RedisScript(String name, String text, String digest) {
     private static final Pattern COMMENT = Pattern.compile("^ *--.*\\R", Pattern.MULTILINE);
 
     static RedisScript named(String name) {
-        String code = COMMENT.matcher(expanded(name, Set.of())).replaceAll("");
+        return of(name, RedisScript::read);
+    }
+
+    /** @param files returns the content of the file with a name */
+    static RedisScript of(String name, UnaryOperator<String> files) {
+        String code = COMMENT.matcher(expanded(name, files, Set.of())).replaceAll("");
         return new RedisScript(name, code, sha1(code));
     }
 
@@ -63,11 +69,13 @@ record RedisScript(String name, String text, String digest) {
     }
 
     /** @param known the parts that the surrounding text has included already */
-    private static String expanded(String name, Set<String> known) {
+    private static String expanded(String name, UnaryOperator<String> files, Set<String> known) {
         Set<String> included = new HashSet<>(known);
-        return INCLUDE.matcher(read(name)).replaceAll(include -> {
+        // Instances with other line ends in their jars use the same scripts of the server: it keeps one per digest.
+        String text = files.apply(name).replaceAll("\r\n?", "\n");
+        return INCLUDE.matcher(text).replaceAll(include -> {
             String part = include.group(1);
-            return included.add(part) ? Matcher.quoteReplacement(expanded(part, included)) : "";
+            return included.add(part) ? Matcher.quoteReplacement(expanded(part, files, included)) : "";
         });
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.spi.LockBackend;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,6 +42,19 @@ class RedisScriptTests {
                 .containsOnlyOnce("local TOLERANCE = " + LockBackend.TOLERANCE_MILLIS + "\n")
                 .containsOnlyOnce("local LAST_FENCE = " + Fence.MAX_VALUE + "\n")
                 .containsOnlyOnce("local MAX_HAND_OVERS = " + LockBackend.MAX_HAND_OVERS + "\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\r\n", "\r"})
+    void the_line_ends_of_the_files_change_no_digest(String lineEnd) {
+        Map<String, String> files = Map.of(
+                "main", "-- A comment.\n\n-- include part\n\nreturn part()\n",
+                "part", "-- Another one.\nlocal function part()\n    return 1 -- one\nend\n");
+
+        RedisScript script = RedisScript.of("main", name -> files.get(name).replace("\n", lineEnd));
+
+        assertThat(script.text()).contains("local function part()\n    return 1 -- one\nend\n");
+        assertThat(script).isEqualTo(RedisScript.of("main", files::get));
     }
 
     @Test
