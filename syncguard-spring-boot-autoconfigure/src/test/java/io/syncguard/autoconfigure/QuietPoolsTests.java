@@ -7,12 +7,12 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.LogbackLogger;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -20,7 +20,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 class QuietPoolsTests {
 
-    private final Logger hikari = (Logger) LoggerFactory.getLogger("com.zaxxer.hikari");
+    private final Logger hikari = LogbackLogger.named("com.zaxxer.hikari");
     private final Level before = hikari.getLevel();
     private final List<String> messages = new CopyOnWriteArrayList<>();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {

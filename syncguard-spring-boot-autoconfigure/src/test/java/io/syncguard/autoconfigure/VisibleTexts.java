@@ -9,12 +9,12 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.testing.LogbackLogger;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.slf4j.LoggerFactory;
 
 /**
  * Everything that a person may read: each line that the library, Spring and the pool log at any level, with the stack
@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
     private static final List<Logger> LOGGERS = List.of(
-            (Logger) LoggerFactory.getLogger("io.syncguard"),
-            (Logger) LoggerFactory.getLogger("org.springframework"),
-            (Logger) LoggerFactory.getLogger("com.zaxxer.hikari"));
+            LogbackLogger.named("io.syncguard"),
+            LogbackLogger.named("org.springframework"),
+            LogbackLogger.named("com.zaxxer.hikari"));
 
     private final Collection<String> texts = new ConcurrentLinkedQueue<>();
 

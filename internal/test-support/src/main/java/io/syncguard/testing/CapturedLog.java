@@ -7,12 +7,11 @@ import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.slf4j.LoggerFactory;
 
 /** Captures the log messages of the library while it is open. */
 public final class CapturedLog implements AutoCloseable {
 
-    private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
+    private final Logger logger = LogbackLogger.named("io.syncguard");
     private final Level before = logger.getLevel();
     private final List<String> messages = new CopyOnWriteArrayList<>();
     private final List<String> stackTraces = new CopyOnWriteArrayList<>();

@@ -5,14 +5,13 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Makes the logging of the library's messages that begin with a text fail while it is open, as if there were no memory.
  */
 public final class FailingLog implements AutoCloseable {
 
-    private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
+    private final Logger logger = LogbackLogger.named("io.syncguard");
     private final Level before = logger.getLevel();
     private final AtomicInteger failures = new AtomicInteger();
     private final AppenderBase<ILoggingEvent> appender;
