@@ -26,10 +26,11 @@ final class GoldenMessages {
     private GoldenMessages() {}
 
     static void compare(String mistake, String actual) {
+        String text = withLineFeeds(actual).strip();
         if ("update".equals(System.getProperty(PROPERTY))) {
-            update(mistake, actual.strip());
+            update(mistake, text);
         }
-        assertThat(actual.strip())
+        assertThat(text)
                 .as("%s in %s; changed on purpose? -D%s=update", mistake, FILE, PROPERTY)
                 .isEqualTo(all().get(mistake));
     }
@@ -38,7 +39,7 @@ final class GoldenMessages {
     static SortedMap<String, String> all() {
         try {
             SortedMap<String, String> texts = new TreeMap<>();
-            for (String section : ("\n" + Files.readString(FILE)).split("\n" + TITLE)) {
+            for (String section : ("\n" + withLineFeeds(Files.readString(FILE))).split("\n" + TITLE)) {
                 String[] parts = section.split("\n", 2);
                 if (!section.isBlank()) {
                     texts.put(parts[0], parts[1].strip());
@@ -48,6 +49,11 @@ final class GoldenMessages {
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    /** Spring Boot ends lines as the platform does, and a checkout may, too. */
+    private static String withLineFeeds(String text) {
+        return text.replace("\r\n", "\n");
     }
 
     /** Other processes of the build update other sections. */

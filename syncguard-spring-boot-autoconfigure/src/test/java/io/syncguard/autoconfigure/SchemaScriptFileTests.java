@@ -75,7 +75,8 @@ class SchemaScriptFileTests {
                 .contains("shop_locks", "shop_counters", "from the clock", "psql -v ON_ERROR_STOP=1 -f FILE")
                 .doesNotContain("sed", "placeholder", "Flyway", "syncguard_", "schema-script");
         String jar = new ClassPathResource(PostgresScript.LOCATION + "/R__syncguard_schema.sql")
-                .getContentAsString(StandardCharsets.UTF_8);
+                .getContentAsString(StandardCharsets.UTF_8)
+                .replace("\r\n", "\n");
         for (Map.Entry<String, String> each : script.placeholders().entrySet()) {
             jar = jar.replace("${" + each.getKey() + "}", each.getValue());
         }

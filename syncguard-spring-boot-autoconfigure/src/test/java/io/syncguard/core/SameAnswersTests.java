@@ -151,7 +151,7 @@ class SameAnswersTests {
 
     private static String written(String file) throws IOException {
         try (InputStream script = SameAnswersTests.class.getResourceAsStream(file)) {
-            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(script.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
         }
     }
 }
