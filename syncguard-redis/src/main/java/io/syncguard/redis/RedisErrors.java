@@ -6,10 +6,13 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.protocol.RedisProtocolException;
+import io.netty.channel.ChannelException;
+import io.netty.channel.unix.Errors;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.RequestNotSentException;
 import java.io.IOException;
+import java.net.SocketException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -223,7 +226,7 @@ final class RedisErrors {
             return " answers, but is no Redis. Correct spring.data.redis.*";
         }
         Throwable reason = find(error, cause -> cause instanceof IOException && cause.getMessage() != null);
-        if (reason == null ? isClosed(error) : isReset(error, reason)) {
+        if (reason == null ? isClosed(error) : isBroken(error, reason)) {
             return " closes each new connection. Correct spring.data.redis.* if it is no Redis or expects TLS, or try"
                     + " again later";
         }
@@ -236,10 +239,18 @@ final class RedisErrors {
         return find(error, cause -> CLOSED.equals(cause.getMessage())) != null;
     }
 
-    /** Whether a new connection was reset: the server closed it with bytes that it had not read. */
-    private static boolean isReset(Throwable error, Throwable reason) {
+    /**
+     * Whether a new connection broke, mostly because the server closed it with bytes that it had not read. The types
+     * tell, because the text is in the system's language: an attempt to connect fails with a subclass of
+     * {@link SocketException}, also where the JDK has none for the reason, and the lack of a socket with a
+     * {@link ChannelException}.
+     */
+    private static boolean isBroken(Throwable error, Throwable reason) {
         return find(error, RedisConnectionException.class::isInstance) != null
-                && String.valueOf(reason.getMessage()).contains("reset");
+                && find(error, ChannelException.class::isInstance) == null
+                && (reason.getClass() == SocketException.class
+                        || reason.getClass() == IOException.class
+                        || reason instanceof Errors.NativeIoException);
     }
 
     /** Removes the address that the driver adds, and on Linux the name of the system call. */

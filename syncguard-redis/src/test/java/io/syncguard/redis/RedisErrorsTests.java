@@ -8,6 +8,8 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
+import io.netty.channel.ChannelException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.AcquireRequests;
@@ -16,7 +18,11 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.RedisServer;
+import java.io.IOException;
 import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -83,6 +89,28 @@ class RedisErrorsTests {
                 .isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
         assertThat(RedisErrors.codeOf(new InterruptedException())).isEqualTo(LockErrorCode.ABORTED);
         assertThat(RedisErrors.codeOf(new IllegalStateException())).isEqualTo(LockErrorCode.INTERNAL);
+    }
+
+    /** The text is that of the system, in the user's language. A type says whether there was a connection before. */
+    @Test
+    void a_new_connection_that_ends_is_told_in_any_language() {
+        String reset = "Die Verbindung wurde vom Kommunikationspartner zurückgesetzt";
+        assertThat(Stream.of(new IOException(reset), new SocketException("Bağlantı karşı taraftan sıfırlandı")))
+                .allSatisfy(reason -> assertThat(explanationOf(reason)).contains("closes each new connection"));
+        assertThat(Stream.of(
+                        new ConnectException("Verbindungsaufbau abgelehnt"),
+                        new NoRouteToHostException("Keine Route zum Zielrechner"),
+                        new SocketException("Das Netzwerk ist nicht erreichbar") {},
+                        new ChannelException(new SocketException("Zu viele offene Dateien")),
+                        new UnknownHostException("redis.example")))
+                .allSatisfy(reason -> assertThat(explanationOf(reason)).contains("cannot be reached"));
+        assertThat(RedisErrors.explain("Redis", new RedisException(new IOException(reset))))
+                .as("of a connection that served requests before")
+                .contains("cannot be reached: " + reset);
+    }
+
+    private static String explanationOf(Throwable reason) {
+        return RedisErrors.explain("Redis", new RedisConnectionException("Unable to connect", reason));
     }
 
     /** Redis 7 quotes the key to which a user has no access. */
