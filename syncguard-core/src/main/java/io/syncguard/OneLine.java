@@ -1,5 +1,7 @@
 package io.syncguard;
 
+import java.util.Locale;
+
 /**
  * Texts of callers, such as keys, owners and reasons, in messages and in the log. A line end or a control character in
  * one of them could make a line of its own, or hide a part of the line.
@@ -20,7 +22,9 @@ public final class OneLine {
         StringBuilder line = new StringBuilder();
         text.codePoints()
                 .forEach(codePoint -> line.append(
-                        isEscaped(codePoint) ? String.format("\\u%04x", codePoint) : Character.toString(codePoint)));
+                        isEscaped(codePoint)
+                                ? String.format(Locale.ROOT, "\\u%04x", codePoint)
+                                : Character.toString(codePoint)));
         return line.toString();
     }
 

@@ -58,21 +58,21 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
     }
 
     private void begin(StringBuilder svg, int height) {
-        svg.append("""
+        svg.append(String.format(Locale.ROOT, """
                 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" \
                 font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="13" role="img" \
                 aria-labelledby="title desc">
                   <title id="title">%3$s</title>
                   <desc id="desc">%4$s</desc>
                   <rect x="1" y="1" width="%5$d" height="%6$d" rx="10" fill="#ffffff" stroke="#9ca3af"/>
-                """.formatted(WIDTH, height, escape(title), escape(unit), WIDTH - 2, height - 2));
+                """, WIDTH, height, escape(title), escape(unit), WIDTH - 2, height - 2));
         drawText(svg, 24, 34, "fill=\"#111827\" font-size=\"17\" font-weight=\"600\"", title);
     }
 
     private void drawAxis(StringBuilder svg, int bottom) {
         for (double tick : axis.ticks()) {
             long x = x(tick);
-            svg.append("  <path d=\"M%d %dV%d\" stroke=\"#d1d5db\"/>\n".formatted(x, TOP, bottom));
+            svg.append(String.format(Locale.ROOT, "  <path d=\"M%d %dV%d\" stroke=\"#d1d5db\"/>\n", x, TOP, bottom));
             drawText(svg, x, bottom + 18, "fill=\"#374151\" text-anchor=\"middle\"", tickText(tick));
         }
         long middle = (LEFT + RIGHT) / 2;
@@ -95,15 +95,17 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
         String value = text(bar.getValue());
         long length = x(bar.getValue()) - LEFT;
         drawText(svg, LEFT - 8, baseline, "fill=\"#111827\" text-anchor=\"end\"" + weight, bar.getKey());
-        svg.append("""
+        svg.append(String.format(
+                Locale.ROOT,
+                """
                   <rect class="bar" x="%d" y="%d" width="%d" height="%d" fill="%s"><title>%s</title></rect>
-                """.formatted(
-                        LEFT,
-                        baseline - 11,
-                        Math.max(1, length),
-                        BAR_HEIGHT - 6,
-                        emphasised ? "#2563eb" : "#9ca3af",
-                        escape(bar.getKey() + ": " + value)));
+                """,
+                LEFT,
+                baseline - 11,
+                Math.max(1, length),
+                BAR_HEIGHT - 6,
+                emphasised ? "#2563eb" : "#9ca3af",
+                escape(bar.getKey() + ": " + value)));
         drawText(svg, LEFT + length + 6, baseline, "fill=\"#111827\"" + weight, value);
     }
 
@@ -112,7 +114,7 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
     }
 
     private static void drawText(StringBuilder svg, long x, int y, String style, String text) {
-        svg.append("  <text x=\"%d\" y=\"%d\" %s>%s</text>\n".formatted(x, y, style, escape(text)));
+        svg.append(String.format(Locale.ROOT, "  <text x=\"%d\" y=\"%d\" %s>%s</text>\n", x, y, style, escape(text)));
     }
 
     /** Formats a tick with as few digits as possible. */

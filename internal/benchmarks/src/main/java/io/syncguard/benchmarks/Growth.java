@@ -36,19 +36,19 @@ public final class Growth {
 
     private static final String COUNTERS = """
             INSERT INTO syncguard_fence_counters (fence_key, fence, key_debug)
-            SELECT 'fence:%1$s-' || i, 1, '%1$s-' || i FROM generate_series(0, %2$d - 1) i
+            SELECT 'fence:%1$s-' || i, 1, '%1$s-' || i FROM generate_series(0, %2$s - 1) i
             """;
 
     private static final String LEASES = """
             INSERT INTO syncguard_locks (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
             SELECT '%1$s-' || i, 'lease of %1$s-' || i, LATER, 0, '000000000000001', '%1$s-' || i, 'growth'
-            FROM generate_series(0, %2$d - 1) i
+            FROM generate_series(0, %2$s - 1) i
             """.replace("LATER", LATER);
 
     private static final String ENTRIES = """
             INSERT INTO syncguard_locks_waiters
                 (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter, owner)
-            SELECT 'entry ' || i, 'held-' || i %% %d, 0, false, LATER, 5000, false, i, 'growth'
+            SELECT 'entry ' || i, 'held-' || i %% %s, 0, false, LATER, 5000, false, i, 'growth'
             FROM generate_series(0, 9999) i
             """.replace("LATER", LATER);
 

@@ -16,6 +16,7 @@ import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -110,7 +111,7 @@ public final class ListCosts {
     }
 
     private static void pair(RedisLockBackend backend, String key) {
-        String lockId = backend.lockIdFor(key, String.format("%022d", LOCK_IDS.incrementAndGet()));
+        String lockId = backend.lockIdFor(key, String.format(Locale.ROOT, "%022d", LOCK_IDS.incrementAndGet()));
         backend.acquire(new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "benchmark", false, false, null));
         backend.release(new KeyedLockId(key, lockId));
     }

@@ -7,6 +7,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -83,8 +84,11 @@ public final class ManyKeys {
             most = Math.max(most, count("syncguard_locks"));
         }
         System.out.printf(
+                Locale.ROOT,
                 "%d keys in %d s; leases at most %d, as looked at once a second%n",
-                next.get(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began), most);
+                next.get(),
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began),
+                most);
     }
 
     private void lockOnce(long number) {
@@ -123,6 +127,7 @@ public final class ManyKeys {
             TimeUnit.SECONDS.sleep(1);
         }
         System.out.printf(
+                Locale.ROOT,
                 "after the last sweep: leases %d, bytes of their table and indexes %d, counters %d,"
                         + " of them for the keys %d%n",
                 count("syncguard_locks"),

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -140,7 +141,7 @@ final class AnswerScript implements AutoCloseable {
         boolean limited = Character.isDigit(words[3].charAt(0));
         return new AcquireRequest(
                 words[2],
-                limited ? LockMode.SHARED : LockMode.valueOf(words[3].toUpperCase()),
+                limited ? LockMode.SHARED : LockMode.valueOf(words[3].toUpperCase(Locale.ROOT)),
                 limited ? Integer.parseInt(words[3]) : 0,
                 lockId(words[0]),
                 millis(words[4]),

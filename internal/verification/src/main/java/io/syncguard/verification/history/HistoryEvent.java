@@ -1,5 +1,6 @@
 package io.syncguard.verification.history;
 
+import java.util.Locale;
 import java.util.function.UnaryOperator;
 
 /**
@@ -267,6 +268,7 @@ public record HistoryEvent(
     @Override
     public String toString() {
         return String.format(
+                Locale.ROOT,
                 "%s%s %s%s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
                 name(),
                 kind,
@@ -274,7 +276,7 @@ public record HistoryEvent(
                 key,
                 lock,
                 start / 1e9,
-                end == NEVER ? "never" : String.format("%.6f", end / 1e9),
+                end == NEVER ? "never" : String.format(Locale.ROOT, "%.6f", end / 1e9),
                 outcome,
                 lease.fence,
                 lease.ttl,

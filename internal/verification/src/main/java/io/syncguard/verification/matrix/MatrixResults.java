@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -96,19 +97,18 @@ record MatrixResults(Path parts) {
         }
         StringBuilder table =
                 new StringBuilder("\n| row | fault | rounds on PostgreSQL | on Redis |\n|---|---|---|---|\n");
-        ROWS.forEach((row, name) -> table.append(
-                "| %d | %s | %s | %s |\n".formatted(row, name, cell(postgres.get(row)), cell(redis.get(row)))));
+        ROWS.forEach((row, name) -> table.append(String.format(
+                Locale.ROOT, "| %d | %s | %s | %s |\n", row, name, cell(postgres.get(row)), cell(redis.get(row)))));
         return table.toString();
     }
 
     private static String sum(List<CampaignReport> reports) {
-        return "\nTogether: %d calls, %d requests to the store, %d violations.\n"
-                .formatted(
-                        reports.stream().mapToLong(CampaignReport::calls).sum(),
-                        reports.stream().mapToLong(CampaignReport::operations).sum(),
-                        reports.stream()
-                                .mapToLong(report -> report.violations().size())
-                                .sum());
+        return String.format(
+                Locale.ROOT,
+                "\nTogether: %d calls, %d requests to the store, %d violations.\n",
+                reports.stream().mapToLong(CampaignReport::calls).sum(),
+                reports.stream().mapToLong(CampaignReport::operations).sum(),
+                reports.stream().mapToLong(report -> report.violations().size()).sum());
     }
 
     private static String cell(Integer rounds) {
@@ -122,11 +122,15 @@ record MatrixResults(Path parts) {
             part.append(" to ").append(report.last());
         }
         part.append(".\n");
-        part.append("%d calls, %d requests to the store, %d violations"
-                .formatted(
-                        report.calls(), report.operations(), report.violations().size()));
-        part.append("; effects without a guard that were committed after those of a later holder: %d.\n"
-                .formatted(report.unguardedLate()));
+        part.append(String.format(
+                Locale.ROOT,
+                "%d calls, %d requests to the store, %d violations",
+                report.calls(),
+                report.operations(),
+                report.violations().size()));
+        part.append("; effects without a guard that were committed after those of a later holder: ")
+                .append(report.unguardedLate())
+                .append(".\n");
         if (!report.notPromised().isEmpty()) {
             part.append("Not judged there, because ")
                     .append(report.notPromised())

@@ -50,17 +50,18 @@ final class SoakResults {
     private static String text(String name, Soak.Report report) {
         CampaignReport campaign = report.campaign();
         StringBuilder text = new StringBuilder("\n%s\n\n%s\n".formatted(name, campaign.site()));
-        text.append("%s, %d minutes, %d faults: %d calls, %d requests to the store, %d violations.\n"
-                .formatted(
-                        campaign.first(),
-                        report.settings().duration().toMinutes(),
-                        campaign.faults().stream()
-                                .filter(fault -> fault.row() > 0)
-                                .mapToInt(FaultReport::rounds)
-                                .sum(),
-                        campaign.calls(),
-                        campaign.operations(),
-                        report.violations().size()));
+        text.append(String.format(
+                Locale.ROOT,
+                "%s, %d minutes, %d faults: %d calls, %d requests to the store, %d violations.\n",
+                campaign.first(),
+                report.settings().duration().toMinutes(),
+                campaign.faults().stream()
+                        .filter(fault -> fault.row() > 0)
+                        .mapToInt(FaultReport::rounds)
+                        .sum(),
+                campaign.calls(),
+                campaign.operations(),
+                report.violations().size()));
         text.append("\n| | first | second quarter, median | last quarter, median | at rest |\n|---|---|---|---|---|\n");
         report.series().forEach(series -> text.append(line(series)));
         return text.toString();
