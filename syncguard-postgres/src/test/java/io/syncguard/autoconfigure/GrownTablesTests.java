@@ -143,23 +143,23 @@ class GrownTablesTests {
         try (Connection connection = other.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(String.format("""
-                    INSERT INTO syncguard_fence_counters SELECT 'fence:k' || n, 1, 'k' || n FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_fence_counters SELECT 'fence:k' || n, 1, 'k' || n FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_fence_counters VALUES ('fence:free', 1, 'free');
-                    INSERT INTO syncguard_fence_counters SELECT 'fence:s' || n, 1, 's' || n FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_fence_counters SELECT 'fence:s' || n, 1, 's' || n FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_locks
                     SELECT 'k' || n, 'id' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 'k' || n, ''
-                    FROM generate_series(1, %1$d) n;
+                    FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_locks_shared
                     SELECT 'shared' || n, 's' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 's' || n, ''
-                    FROM generate_series(1, %1$d) n;
+                    FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_locks_shared
                     SELECT 'many' || n, 'many', syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 'many', ''
-                    FROM generate_series(1, %1$d) n;
+                    FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_fence_counters VALUES ('fence:many', 1, 'many');
                     INSERT INTO syncguard_locks_waiters
                         (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter)
                     SELECT 'w' || n, 'k' || n, 0, false, syncguard_locks_now() + 30000, 5000, true, 'c', n
-                    FROM generate_series(1, %1$d) n
+                    FROM generate_series(1, %1$s) n
                     """, ROWS));
         }
     }

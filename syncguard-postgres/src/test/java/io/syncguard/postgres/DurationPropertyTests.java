@@ -20,6 +20,7 @@ import io.syncguard.testing.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -181,7 +182,7 @@ class DurationPropertyTests {
 
     private static AcquireRequest request(Duration ttl) {
         int number = NUMBER.incrementAndGet();
-        return AcquireRequests.exclusive("key " + number, String.format("%022d", number), ttl, "test");
+        return AcquireRequests.exclusive("key " + number, String.format(Locale.ROOT, "%022d", number), ttl, "test");
     }
 
     /** Runs a call with a short ttl, which leaves the server little time to answer: a late answer proves nothing. */

@@ -111,7 +111,7 @@ class PostgresLockBackendErrorsTests {
                 CREATE SEQUENCE failures;
                 CREATE OR REPLACE FUNCTION fail() RETURNS TRIGGER LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF pg_catalog.nextval('public.failures'::TEXT::REGCLASS) <= %d THEN
+                    IF pg_catalog.nextval('public.failures'::TEXT::REGCLASS) <= %s THEN
                         RAISE EXCEPTION 'as the test wants it' USING ERRCODE = '%s';
                     END IF;
                     RETURN NULL;

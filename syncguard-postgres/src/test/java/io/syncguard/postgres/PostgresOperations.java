@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -92,7 +93,7 @@ final class PostgresOperations {
     }
 
     private String newLockId() {
-        return String.format("%022d", ++lockIds);
+        return String.format(Locale.ROOT, "%022d", ++lockIds);
     }
 
     private AcquireRequest exclusive() {

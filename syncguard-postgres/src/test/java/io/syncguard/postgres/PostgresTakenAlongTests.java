@@ -23,6 +23,7 @@ import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
@@ -205,7 +206,7 @@ class PostgresTakenAlongTests {
     }
 
     private static String lockId(int number) {
-        return "%022d".formatted(number);
+        return String.format(Locale.ROOT, "%022d", number);
     }
 
     /** Refuses one thread a connection. */

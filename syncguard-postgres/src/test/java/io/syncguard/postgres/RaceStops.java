@@ -22,7 +22,7 @@ final class RaceStops {
                 CREATE FUNCTION race_stop() RETURNS VOID LANGUAGE plpgsql AS $$
                 BEGIN
                     IF nextval('race_arrivals') <= 0 THEN
-                        PERFORM pg_advisory_xact_lock_shared(%d);
+                        PERFORM pg_advisory_xact_lock_shared(%s);
                     END IF;
                 END
                 $$;

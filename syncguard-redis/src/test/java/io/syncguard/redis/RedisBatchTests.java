@@ -22,6 +22,7 @@ import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -228,7 +229,9 @@ class RedisBatchTests {
         try {
             IntStream.range(0, 60)
                     .forEach(i -> callers.add(new Caller(
-                            backend, AcquireRequests.exclusive("order:" + i, String.format("%022d", i), TTL, "test"))));
+                            backend,
+                            AcquireRequests.exclusive(
+                                    "order:" + i, String.format(Locale.ROOT, "%022d", i), TTL, "test"))));
             eventually().until(() -> callers.stream().allMatch(Caller::isWaiting));
         } finally {
             thaw.run();

@@ -13,6 +13,7 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,7 +97,7 @@ class RedisClockTests {
     }
 
     private AcquireRequest request(String key, LockMode mode, Duration ttl) {
-        String lockId = String.format("%022d", lockIds.incrementAndGet());
+        String lockId = String.format(Locale.ROOT, "%022d", lockIds.incrementAndGet());
         return mode == LockMode.SHARED
                 ? AcquireRequests.shared(key, lockId, ttl, "test")
                 : AcquireRequests.exclusive(key, lockId, ttl, "test");

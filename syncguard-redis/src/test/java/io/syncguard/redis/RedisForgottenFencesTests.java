@@ -16,6 +16,7 @@ import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,7 +93,7 @@ class RedisForgottenFencesTests {
     }
 
     private AcquireRequest request(String key, LockMode mode) {
-        String lockId = String.format("%022d", lockIds.incrementAndGet());
+        String lockId = String.format(Locale.ROOT, "%022d", lockIds.incrementAndGet());
         return mode == LockMode.SHARED
                 ? AcquireRequests.shared(key, lockId, TTL, "test")
                 : AcquireRequests.exclusive(key, lockId, TTL, "test");

@@ -14,6 +14,7 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -37,8 +38,9 @@ class RedisLockListTests extends LockListContract {
                 .boxed()
                 .collect(Collectors.toMap(i -> store.key("fence", "other " + i), String::valueOf));
         store.redis().opsForValue().multiSet(others);
-        List<String> keys =
-                IntStream.range(0, 50).mapToObj("key:%02d"::formatted).toList();
+        List<String> keys = IntStream.range(0, 50)
+                .mapToObj(n -> String.format(Locale.ROOT, "key:%02d", n))
+                .toList();
         keys.forEach(key -> held(request(key, LockMode.EXCLUSIVE, TTL)));
         try {
             assertThat(keys(backend())).containsExactlyElementsOf(keys);

@@ -37,6 +37,7 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -229,7 +230,7 @@ class RedisServerErrorsTests {
 
     private void acquireAndRelease(String key, int times) {
         for (int i = 0; i < times; i++) {
-            String lockId = "%s%020d".formatted(key, i);
+            String lockId = String.format(Locale.ROOT, "%s%020d", key, i);
             AcquireRequest each = AcquireRequests.exclusive(key, lockId, TTL, "test");
             assertThat(backend.acquire(each)).isInstanceOf(AcquireResult.Granted.class);
             assertThat(backend.extend(new ExtendRequest(lockId, TTL))).isInstanceOf(ExtendResult.Extended.class);

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -405,7 +406,9 @@ class DistributedLockSeveralKeysTests {
     }
 
     private static List<String> numbered(int count) {
-        return IntStream.rangeClosed(1, count).mapToObj("key-%04d"::formatted).toList();
+        return IntStream.rangeClosed(1, count)
+                .mapToObj(n -> String.format(Locale.ROOT, "key-%04d", n))
+                .toList();
     }
 
     private static CompletableFuture<?> manyTimes(ApplicationContext context, List<String> keys) {

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.testing.TranslatedTexts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -26,7 +27,7 @@ final class GoldenMessages {
     private GoldenMessages() {}
 
     static void compare(String mistake, String actual) {
-        String text = withLineFeeds(actual).strip();
+        String text = TranslatedTexts.inEnglish(withLineFeeds(actual).strip());
         if ("update".equals(System.getProperty(PROPERTY))) {
             update(mistake, text);
         }

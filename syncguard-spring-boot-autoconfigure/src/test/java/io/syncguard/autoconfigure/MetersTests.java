@@ -19,6 +19,7 @@ import io.syncguard.micrometer.LockMeters;
 import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +59,7 @@ class MetersTests {
 
             assertThat(meters(application).stream()
                             .map(meter -> meter.getId().getName() + " "
-                                    + meter.getId().getType().name().toLowerCase() + " "
+                                    + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " "
                                     + meter.getId().getTags().stream()
                                             .map(tag -> tag.getKey() + "=" + tag.getValue())
                                             .sorted()

@@ -33,6 +33,7 @@ import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -299,7 +300,7 @@ class ObservationsTests {
 
         @Override
         public String getContextualName(LockObservationContext context) {
-            return context.observation().name().toLowerCase();
+            return context.observation().name().toLowerCase(Locale.ROOT);
         }
 
         @Override

@@ -32,6 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -137,7 +138,7 @@ class OutlastedOutageTests {
         Map<String, Callable<String>> kinds = kinds(engine);
         Map<String, String> lockIds = new LinkedHashMap<>();
         for (String key : kinds.keySet()) {
-            lockIds.put(key, elsewhere.lockIdFor(key, "%022d".formatted(lockIds.size())));
+            lockIds.put(key, elsewhere.lockIdFor(key, String.format(Locale.ROOT, "%022d", lockIds.size())));
             AcquireRequest held = AcquireRequests.exclusive(key, lockIds.get(key), Duration.ofMinutes(10), "elsewhere");
             eventually()
                     .ignoreExceptions()

@@ -20,6 +20,7 @@ import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
 import io.syncguard.testing.SortedAutoConfigurations;
+import io.syncguard.testing.TranslatedTexts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -167,7 +168,8 @@ class RedisLockAutoConfigurationTests {
                     .run(application -> assertThat(application).hasNotFailed());
 
             assertThat(log.messages())
-                    .anyMatch(message -> message.contains("fail for now") && message.contains("Connection refused"));
+                    .anyMatch(message ->
+                            message.contains("fail for now") && message.contains(TranslatedTexts.connectionRefused()));
             first.join().close();
         }
     }

@@ -24,6 +24,7 @@ import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -122,7 +123,7 @@ class RoundTripTests {
     @Test
     void a_heartbeat_of_a_thousand_locks_is_one_statement_for_each_five_hundred() {
         List<String> lockIds = IntStream.range(0, 500)
-                .mapToObj(i -> String.format("%04d------------------", i))
+                .mapToObj(i -> String.format(Locale.ROOT, "%04d------------------", i))
                 .toList();
         lockIds.forEach(lockId -> backend.acquire(request("key " + lockId, lockId)));
 

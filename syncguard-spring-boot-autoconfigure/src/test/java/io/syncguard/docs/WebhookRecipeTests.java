@@ -123,7 +123,7 @@ class WebhookRecipeTests {
                 .build()
                 .perform(MockMvcRequestBuilders.post("/webhooks/orders")
                         .contentType(MediaType.APPLICATION_JSON)
-                        .content("{\"id\":\"%s\",\"orderId\":\"42\",\"state\":\"%s\",\"version\":%d}"
+                        .content("{\"id\":\"%s\",\"orderId\":\"42\",\"state\":\"%s\",\"version\":%s}"
                                 .formatted(id, state, version)))
                 .andReturn()
                 .getResponse();

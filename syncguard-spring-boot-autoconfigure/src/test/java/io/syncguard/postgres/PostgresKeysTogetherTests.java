@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -208,7 +209,9 @@ class PostgresKeysTogetherTests {
     }
 
     private static List<String> numbered(int count) {
-        return IntStream.rangeClosed(1, count).mapToObj("key-%04d"::formatted).toList();
+        return IntStream.rangeClosed(1, count)
+                .mapToObj(n -> String.format(Locale.ROOT, "key-%04d", n))
+                .toList();
     }
 
     static class Several {

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -112,7 +113,7 @@ class PostgresManyCallersTests {
     }
 
     private static String lockId(LockBackend backend, String key, int number) {
-        return backend.lockIdFor(key, "%022d".formatted(number));
+        return backend.lockIdFor(key, String.format(Locale.ROOT, "%022d", number));
     }
 
     @Test

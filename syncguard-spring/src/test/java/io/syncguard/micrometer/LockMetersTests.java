@@ -16,6 +16,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -83,7 +84,7 @@ class LockMetersTests {
         meters.acquired(event);
         meters.failed(event, operation, new LockException(LockErrorCode.INTERNAL, "failed"));
 
-        Meter failed = registry.get("syncguard.lock." + operation.name().toLowerCase())
+        Meter failed = registry.get("syncguard.lock." + operation.name().toLowerCase(Locale.ROOT))
                 .tag("outcome", "failed")
                 .meter();
         assertThat(failed.measure().iterator().next().getValue()).isEqualTo(1);

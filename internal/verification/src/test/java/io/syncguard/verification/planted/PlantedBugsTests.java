@@ -7,6 +7,7 @@ import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.planted.Hunt.Catch;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -34,6 +35,7 @@ class PlantedBugsTests {
         Optional<Catch> caught = hunt.run(SEED, SECONDS);
 
         caught.ifPresent(found -> System.out.printf(
+                Locale.ROOT,
                 "| %s | `%s` | %s | %s | %d | %.0f |%n%s%n",
                 hunt.bug().what(),
                 hunt,

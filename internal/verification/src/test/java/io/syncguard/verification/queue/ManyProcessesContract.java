@@ -8,6 +8,7 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.testing.ChildJvm;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -72,6 +73,7 @@ abstract class ManyProcessesContract {
         long wakeUps = server.wakeUps() - wakeUpsBefore;
 
         System.out.printf(
+                Locale.ROOT,
                 "%s: %d processes, %d locks, %d waiters of one key: %d requests in %d s at rest; all waiters served in"
                         + " %d ms by %d requests and %d wake-ups%n",
                 getClass().getSimpleName(),
