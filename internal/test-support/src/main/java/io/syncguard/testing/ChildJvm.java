@@ -1,5 +1,6 @@
 package io.syncguard.testing;
 
+import io.syncguard.embedded.Signals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -154,16 +155,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     private void signal(String name) {
-        try {
-            Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start();
-            if (kill.waitFor() != 0) {
-                throw new IllegalStateException("The child could not be sent SIG" + name);
-            }
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(ex);
+        if (!Signals.send(name, List.of(process.pid()))) {
+            throw new IllegalStateException("The child could not be sent SIG" + name);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.syncguard.testing;
 
+import io.syncguard.embedded.Signals;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -52,7 +53,7 @@ public final class ThreadShortage {
      * is stopped while this reads its size: a thread that starts then would take all the room that is left for the JVM.
      */
     public static void limit(long pid) {
-        run("kill", "-STOP", Long.toString(pid));
+        send("STOP", pid);
         try {
             while (!status(pid, "State").contains("stopped")) {
                 Thread.onSpinWait();
@@ -60,7 +61,13 @@ public final class ThreadShortage {
             long kilobytes = Long.parseLong(status(pid, "VmSize").replaceAll("\\D", ""));
             setLimit(pid, Long.toString((kilobytes + SPARE_MEGABYTES * 1024) * 1024));
         } finally {
-            run("kill", "-CONT", Long.toString(pid));
+            send("CONT", pid);
+        }
+    }
+
+    private static void send(String signal, long pid) {
+        if (!Signals.send(signal, List.of(pid))) {
+            throw new IllegalStateException("Failed: SIG" + signal + " to " + pid);
         }
     }
 

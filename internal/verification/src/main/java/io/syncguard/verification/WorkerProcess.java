@@ -1,5 +1,6 @@
 package io.syncguard.verification;
 
+import io.syncguard.embedded.Signals;
 import io.syncguard.testing.ThreadShortage;
 import java.io.BufferedReader;
 import java.io.File;
@@ -134,11 +135,11 @@ public final class WorkerProcess {
     }
 
     public void pause() throws Exception {
-        signal("-STOP");
+        signal("STOP");
     }
 
     public void resume() throws Exception {
-        signal("-CONT");
+        signal("CONT");
     }
 
     public void kill() throws InterruptedException {
@@ -167,8 +168,8 @@ public final class WorkerProcess {
         return process.exitValue() == 0;
     }
 
-    private void signal(String signal) throws Exception {
-        new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor();
+    private void signal(String signal) {
+        Signals.send(signal, List.of(process.pid()));
     }
 
     private void readOutput() {
