@@ -6,8 +6,11 @@ import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.FileSystemUtils;
 import redis.embedded.RedisSentinel;
 
 /**
@@ -20,24 +23,29 @@ public final class OwnSentinel implements AutoCloseable {
     public static final String MASTER = "locks";
 
     private final int port = OwnRedis.freePort();
+    private final Path files = RunDirectory.newDirectory("sentinel");
     private final RedisSentinel sentinel;
     private final RedisClient client;
     private final RedisSentinelCommands<String, String> commands;
 
     /** @param replicas the number of replicas. When this returns, the sentinel knows all of them */
     public OwnSentinel(OwnRedis master, int replicas) {
+        // The library would write the settings with the digits of the default locale.
+        Path settings = files.resolve("sentinel.conf");
         try {
+            Files.writeString(settings, """
+                    bind 127.0.0.1
+                    port %2$s
+                    pidfile %4$s
+                    sentinel monitor %1$s 127.0.0.1 %3$s 1
+                    sentinel down-after-milliseconds %1$s 1000
+                    sentinel failover-timeout %1$s 10000
+                    sentinel parallel-syncs %1$s 1
+                    """.formatted(
+                            MASTER, port, master.port(), OwnRedis.quoted(files.resolve("sentinel.pid"))));
             sentinel = RedisSentinel.newRedisSentinel()
-                    .bind("127.0.0.1")
+                    .configFile(settings.toString())
                     .port(port)
-                    .masterName(MASTER)
-                    .masterPort(master.port())
-                    .quorumSize(1)
-                    .downAfterMilliseconds(1000)
-                    .failOverTimeout(10_000)
-                    .setting("pidfile "
-                            + OwnRedis.quoted(
-                                    RunDirectory.newDirectory("sentinel").resolve("sentinel.pid")))
                     .build();
             sentinel.start();
         } catch (IOException ex) {
@@ -78,6 +86,7 @@ public final class OwnSentinel implements AutoCloseable {
         client.shutdown();
         try {
             sentinel.stop();
+            FileSystemUtils.deleteRecursively(files);
         } catch (IOException ex) {
             throw new UncheckedIOException("The embedded sentinel did not stop", ex);
         }
