@@ -10,10 +10,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a killed process leaves behind, and what the next process does with it. */
 class LeftoverTests {
@@ -39,9 +38,29 @@ class LeftoverTests {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"postgres", "redis"})
-    void the_next_process_stops_a_shared_server_that_nobody_uses(String server) throws Exception {
+    @Test
+    void the_next_process_stops_a_shared_postgres_that_nobody_uses() throws Exception {
+        assertUnusedIsStopped("postgres");
+    }
+
+    @Test
+    @Tag("verification")
+    void the_next_process_stops_a_shared_redis_that_nobody_uses() throws Exception {
+        assertUnusedIsStopped("redis");
+    }
+
+    @Test
+    @Tag("verification")
+    void a_shared_postgres_that_died_with_its_process_is_started_anew() throws Exception {
+        assertDeadIsStarted("postgres");
+    }
+
+    @Test
+    void a_shared_redis_that_died_with_its_process_is_started_anew() throws Exception {
+        assertDeadIsStarted("redis");
+    }
+
+    private void assertUnusedIsStopped(String server) throws Exception {
         try (Joiner living = Joiner.start(temporary, server, 0)) {
             Joiner killed = Joiner.start(temporary, server, 0);
             killed.kill();
@@ -56,9 +75,7 @@ class LeftoverTests {
         assertThat(directories("syncguard-test/server-")).isEmpty();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"postgres", "redis"})
-    void a_shared_server_that_died_with_its_process_is_started_anew(String server) throws Exception {
+    private void assertDeadIsStarted(String server) throws Exception {
         Joiner killed = Joiner.start(temporary, server, 0);
         int port = ports(killed).get(0);
         killed.kill();

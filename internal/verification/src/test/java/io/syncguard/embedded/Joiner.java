@@ -1,5 +1,6 @@
 package io.syncguard.embedded;
 
+import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -14,6 +15,8 @@ import java.util.List;
 final class Joiner implements AutoCloseable {
 
     private static final String NAME = "syncguard-test";
+
+    private static final String ANSWER = "Answer: ";
 
     private final Process process;
     private final String answer;
@@ -41,7 +44,7 @@ final class Joiner implements AutoCloseable {
         Process process = new ProcessBuilder(command)
                 .redirectError(Redirect.appendTo(new File("target", "joiner.log")))
                 .start();
-        return new Joiner(process, process.inputReader(StandardCharsets.UTF_8).readLine());
+        return new Joiner(process, answerOf(process));
     }
 
     /** Unpacking them again would take most of a test's time. */
@@ -51,6 +54,16 @@ final class Joiner implements AutoCloseable {
         if (!Files.exists(link)) {
             Files.createSymbolicLink(link, Files.createDirectories(programs));
         }
+    }
+
+    /** The line behind those of the log. */
+    private static String answerOf(Process process) throws IOException {
+        BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+        String line = output.readLine();
+        while (line != null && !line.startsWith(ANSWER)) {
+            line = output.readLine();
+        }
+        return String.valueOf(line);
     }
 
     /** The URL of the server, or why there is none and what to do. */
@@ -74,7 +87,7 @@ final class Joiner implements AutoCloseable {
             System.in.read();
             System.out.println("leaves " + server);
         } catch (ServerNotStartedException ex) {
-            System.out.println(ex.getMessage() + ": " + ex.remedy());
+            System.out.println(ANSWER + ex.getMessage() + ": " + ex.remedy());
         }
     }
 
@@ -82,16 +95,16 @@ final class Joiner implements AutoCloseable {
         switch (server) {
             case "postgres" -> {
                 SharedPostgres postgres = SharedPostgres.join(shared);
-                System.out.println(postgres.url());
+                System.out.println(ANSWER + postgres.url());
                 return postgres;
             }
             case "redis" -> {
                 SharedRedis redis = SharedRedis.join(shared);
-                System.out.println("redis://127.0.0.1:" + redis.port());
+                System.out.println(ANSWER + "redis://127.0.0.1:" + redis.port());
                 return redis;
             }
             default -> {
-                System.out.println(new OwnPostgres().url() + " " + new OwnRedis().url());
+                System.out.println(ANSWER + new OwnPostgres().url() + " " + new OwnRedis().url());
                 return () -> {};
             }
         }

@@ -47,7 +47,7 @@ class StartFailureTests {
     @Test
     void a_machine_that_prefers_ipv6_starts_a_postgres() throws Exception {
         try (Joiner joiner = Joiner.start(temporary, "postgres", 0, "-Djava.net.preferIPv6Addresses=true")) {
-            assertThat(joiner.answer()).startsWith("jdbc:postgresql:");
+            assertThat(joiner.answer()).contains("jdbc:postgresql:");
         }
     }
 
