@@ -4,7 +4,6 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -179,14 +178,7 @@ public final class OwnPostgres implements AutoCloseable {
         FileSystemUtils.deleteRecursively(data);
     }
 
-    /** Finds the main process of a running server: its id is the first line of its file. */
     private Optional<ProcessHandle> postmaster() {
-        try (Stream<String> lines = Files.lines(data.resolve("postmaster.pid"))) {
-            return ProcessHandle.of(Long.parseLong(lines.findFirst().orElseThrow()));
-        } catch (NoSuchFileException ex) {
-            return Optional.empty();
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
+        return new PidFile(data.resolve("postmaster.pid")).process();
     }
 }

@@ -34,7 +34,10 @@ record PidFile(Path path) {
         try (Stream<String> lines = Files.lines(path)) {
             Instant written = Files.getLastModifiedTime(path).toInstant();
             return lines.findFirst()
-                    .flatMap(line -> ProcessHandle.of(Long.parseLong(line.trim())))
+                    .map(String::trim)
+                    // A server that is killed at its start may leave an empty file.
+                    .filter(line -> !line.isEmpty())
+                    .flatMap(line -> ProcessHandle.of(Long.parseLong(line)))
                     .filter(process -> process.info()
                             .startInstant()
                             .filter(start -> start.isBefore(written.plus(PRECISION)))
