@@ -52,7 +52,7 @@ final class AvailableMemory {
         return groups;
     }
 
-    /** What is left of the limit of a group, where files that it has read and does not use count as left. */
+    /** The memory that a group has left. Cached files that nobody uses count as free. */
     private static long left(Path group) throws IOException {
         Path limit = group.resolve("memory.max");
         return Files.exists(limit)
