@@ -105,8 +105,9 @@ final class BatcherRun {
      */
     private void nothingIsLeft() throws InterruptedException {
         store.calmDown(() -> {});
-        for (int key = 0; key < KEYS; key++) {
-            Request request = new Request(ids.incrementAndGet(), key, 1);
+        // Each key, and so many requests that the batcher expects no company any more.
+        for (int i = 0; i < KEYS + Batcher.CROWDED_BATCHES; i++) {
+            Request request = new Request(ids.incrementAndGet(), i % KEYS, 1);
             // With a short limit, it may not wait for the last batch.
             patiently().ignoreExceptions().untilAsserted(() -> calmly(request));
         }
