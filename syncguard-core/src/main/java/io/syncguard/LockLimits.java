@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,9 @@ public final class LockLimits {
 
     /** The most permits that a request may ask for. */
     public static final int MAX_PERMITS = 10_000;
+
+    /** The most keys that one call may lock. */
+    public static final int MAX_KEYS = 1000;
 
     private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
 
@@ -64,6 +68,16 @@ public final class LockLimits {
     /** The label of a holder: as a key, but it may be empty. */
     public static String owner(String owner) {
         return textOrEmpty("label of the owner", owner);
+    }
+
+    /** The requests of one call: 1 to {@value #MAX_KEYS}. Without one, the call would run without a lock. */
+    public static List<LockRequest> requests(List<LockRequest> requests) {
+        int number = requireNonNull("list of requests", requests).size();
+        if (number < 1 || number > MAX_KEYS) {
+            throw invalid("The number of requests is " + number + ", but has to be between 1 and " + MAX_KEYS);
+        }
+        requests.forEach(request -> requireNonNull("request", request));
+        return List.copyOf(requests);
     }
 
     /** A ttl: a whole number of milliseconds from 1 ms to 365 days. */

@@ -2,6 +2,7 @@ package io.syncguard;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,33 @@ public interface LockManager {
      *     or the application shuts down
      */
     LockHandle acquire(LockRequest request);
+
+    /**
+     * Acquires the locks of all requests, or none. A call that does not wait takes them in one step: nobody sees a part
+     * of it. A call that waits holds only the keys in front of the one that it waits for, in an order that is the same
+     * for all callers, so two calls never wait for each other.
+     *
+     * <p>The call waits as long as the shortest wait time of its requests. Of several requests for one key, the one
+     * that lets in the fewest others counts. A key that the running thread already works under is joined.
+     *
+     * <p>Over several servers of one store, a call looks at all keys before it takes any. What it took until a later
+     * server refused, it gives back before it returns.
+     *
+     * @param requests 1 to {@value LockLimits#MAX_KEYS}
+     * @throws LockNotAcquiredException when the wait time is over; no lock is held then
+     * @throws LockLostException when a lock was lost while the call waited for another one; no lock is held then
+     * @throws LockException as {@link #acquire(LockRequest)}
+     */
+    LockHandles acquire(List<LockRequest> requests);
+
+    /**
+     * Acquires the locks of all requests with exactly one attempt, or none. It does not queue, and does not pass
+     * waiting callers.
+     *
+     * @return the handles, or {@code null} when others hold one of the keys or wait for it
+     */
+    @Nullable
+    LockHandles tryAcquire(List<LockRequest> requests);
 
     /**
      * Acquires the lock with exactly one attempt, whatever the wait time of the request. It does not queue, and does

@@ -1,5 +1,6 @@
 package io.syncguard;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +74,50 @@ public interface LockOperations {
     /** The same for a key, with all defaults. */
     default <E extends Exception> boolean tryExecuteWithoutResult(String key, LockAction<E> body) throws E {
         return tryExecuteWithoutResult(LockRequest.of(key), body);
+    }
+
+    /**
+     * Waits for all locks as long as the shortest wait time of the requests, and runs the body under all of them. See
+     * {@link LockManager#acquire(List)}.
+     *
+     * @throws LockNotAcquiredException when the wait time is over
+     * @throws LockLostException when a lock was lost
+     * @throws E what the body throws
+     */
+    <T extends @Nullable Object, E extends Exception> T execute(List<LockRequest> requests, LocksCallback<T, E> body)
+            throws E;
+
+    /** Like {@link #execute(List, LocksCallback)} for a body without a result. */
+    default <E extends Exception> void executeWithoutResult(List<LockRequest> requests, LocksAction<E> body) throws E {
+        LockLimits.requireNonNull("body", body);
+        this.<LockHandles, E>execute(requests, locks -> {
+            body.doWithLocks(locks);
+            return locks;
+        });
+    }
+
+    /**
+     * Makes exactly one attempt for all locks, and runs the body if all are granted.
+     *
+     * @throws LockLostException when a lock was lost while the body ran
+     * @throws E what the body throws
+     */
+    <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
+            List<LockRequest> requests, LocksCallback<T, E> body) throws E;
+
+    /**
+     * Like {@link #tryExecute(List, LocksCallback)} for a body without a result.
+     *
+     * @return whether the body ran
+     */
+    default <E extends Exception> boolean tryExecuteWithoutResult(List<LockRequest> requests, LocksAction<E> body)
+            throws E {
+        LockLimits.requireNonNull("body", body);
+        return this.<LockHandles, E>tryExecute(requests, locks -> {
+                    body.doWithLocks(locks);
+                    return locks;
+                })
+                .acquired();
     }
 
     /**

@@ -1,6 +1,8 @@
 package io.syncguard;
 
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,19 +46,34 @@ public final class LockTemplate implements LockOperations {
         return lock == null ? TryResult.notAcquired() : TryResult.of(execute(lock, body));
     }
 
+    @Override
+    public <T extends @Nullable Object, E extends Exception> T execute(
+            List<LockRequest> requests, LocksCallback<T, E> body) throws E {
+        LockLimits.requireNonNull("body", body);
+        return execute(LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(requests)), body);
+    }
+
+    @Override
+    public <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
+            List<LockRequest> requests, LocksCallback<T, E> body) throws E {
+        LockLimits.requireNonNull("body", body);
+        LockHandles locks = manager.tryAcquire(requests);
+        return locks == null ? TryResult.notAcquired() : TryResult.of(execute(locks, body));
+    }
+
     /** Runs the body under a lock that was acquired before, and releases it. */
     public <T extends @Nullable Object, E extends Exception> T execute(LockHandle lock, LockCallback<T, E> body)
             throws E {
-        T result;
-        try {
-            result = call(lock.bind(() -> body.doWithLock(lock)));
-            LateResults.refuseIn(result, () -> "The body under lock '" + lock.key() + "'");
-        } catch (Throwable failure) {
-            releaseAfter(failure, lock);
-            throw failure;
-        }
-        lock.close();
-        return result;
+        return execute(lock.bind(() -> body.doWithLock(lock)), lock::close, () -> "lock '" + lock.key() + "'");
+    }
+
+    /** Runs the body under locks that were acquired before, and releases them. */
+    public <T extends @Nullable Object, E extends Exception> T execute(LockHandles locks, LocksCallback<T, E> body)
+            throws E {
+        return execute(
+                locks.bind(() -> body.doWithLocks(locks)),
+                locks::close,
+                () -> "lock '" + locks.all().get(0).key() + "' and others");
     }
 
     /** The manager on which this template works. */
@@ -64,9 +81,22 @@ public final class LockTemplate implements LockOperations {
         return manager;
     }
 
-    private static void releaseAfter(Throwable failure, LockHandle lock) {
+    private static <T extends @Nullable Object> T execute(Callable<T> body, Runnable release, Supplier<String> locks) {
+        T result;
         try {
-            lock.close();
+            result = call(body);
+            LateResults.refuseIn(result, () -> "The body under " + locks.get());
+        } catch (Throwable failure) {
+            releaseAfter(failure, release);
+            throw failure;
+        }
+        release.run();
+        return result;
+    }
+
+    private static void releaseAfter(Throwable failure, Runnable release) {
+        try {
+            release.run();
         } catch (LockLostException lost) {
             // Thrown once: a body that the loss interrupted has thrown it already, or a nested one under the same lock.
             if (!(failure instanceof LockLostException thrown && thrown.key().equals(lost.key()))) {

@@ -2,6 +2,7 @@ package io.syncguard;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,16 @@ final class RoutingLockManager implements LockManager {
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
         return current().tryAcquire(request);
+    }
+
+    @Override
+    public LockHandles acquire(List<LockRequest> requests) {
+        return current().acquire(requests);
+    }
+
+    @Override
+    public @Nullable LockHandles tryAcquire(List<LockRequest> requests) {
+        return current().tryAcquire(requests);
     }
 
     @Override

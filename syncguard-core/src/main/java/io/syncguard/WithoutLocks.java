@@ -2,7 +2,9 @@ package io.syncguard;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -20,6 +22,19 @@ final class WithoutLocks implements LockManager {
     @Override
     public LockHandle tryAcquire(LockRequest request) {
         return acquire(request);
+    }
+
+    @Override
+    public LockHandles acquire(List<LockRequest> requests) {
+        Map<String, LockHandle> byKey = new HashMap<>();
+        return LockHandles.of(LockLimits.requests(requests).stream()
+                .map(request -> byKey.computeIfAbsent(request.key(), key -> acquire(request)))
+                .toList());
+    }
+
+    @Override
+    public LockHandles tryAcquire(List<LockRequest> requests) {
+        return acquire(requests);
     }
 
     @Override

@@ -70,14 +70,12 @@ class RoutingLockManagerTests {
 
     @Test
     void handles_are_closed_without_asking_the_supplier() {
-        JointLocks together = JointLocks.of(routing);
-        List<LockHandle> handles = together.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
+        LockHandles handles = routing.acquire(List.of(LockRequest.of("a"), LockRequest.of("b")));
         supplied.set(null);
 
-        together.closeAll(handles);
+        handles.close();
 
-        assertThat(handles).isNotEmpty().extracting(LockHandle::state).containsOnly(LockHandle.State.RELEASED);
-        assertThat(together.acquireTogether(List.of())).isEmpty();
+        assertThat(handles.all()).hasSize(2).extracting(LockHandle::state).containsOnly(LockHandle.State.RELEASED);
     }
 
     static Stream<Consumer<LockAdmin>> operations() {

@@ -32,4 +32,6 @@ if queued then
     return queued
 end
 
+local looks = false
+
 -- include acquire_in_full

@@ -1,4 +1,5 @@
--- An attempt that neither grant_free nor enter_queue answers. For the arguments and the answers see acquire.lua.
+-- An attempt that neither grant_free nor enter_queue answers. For the arguments and the answers see acquire.lua. If it
+-- only looks, it answers 'free' in place of a grant, and writes nothing; such a caller does not wait.
 
 -- include leases
 
@@ -40,6 +41,9 @@ local function own_grant()
     -- A reader of whose lease Redis has lost a part gets another one.
     if not own or own.lock_id ~= lock_id or not own.fence or not is_live(own) then
         return nil
+    end
+    if looks then
+        return 'free'
     end
     own.start = text(now)
     extend_lease(k, own, now + ttl)
@@ -134,6 +138,9 @@ if blocked_until <= now then
 
 -- include grants
 
+    if looks then
+        return has_fences(k) and 'free' or 'no_fences'
+    end
     -- The counter is written before everything else.
     local fence = next_fence(k)
     if not fence then

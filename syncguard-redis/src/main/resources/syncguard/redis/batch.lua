@@ -23,7 +23,7 @@ end
 
 -- include hand_over
 
-local function acquire_in_full(KEYS, ARGV)
+local function acquire_in_full(KEYS, ARGV, looks)
 -- include acquire_in_full
 end
 
@@ -38,7 +38,7 @@ end
 
 local function acquire(key_offset, arg_offset)
     return grant_free(key_offset, arg_offset) or enter_queue(key_offset, arg_offset)
-        or acquire_in_full(part(KEYS, key_offset, 8), part(ARGV, arg_offset, 7))
+        or acquire_in_full(part(KEYS, key_offset, 8), part(ARGV, arg_offset, 7), false)
 end
 
 local function release(key_offset, arg_offset)

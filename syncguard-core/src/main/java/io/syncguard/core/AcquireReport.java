@@ -37,6 +37,10 @@ final class AcquireReport {
         this.observation = dispatcher.observeAcquire(request);
     }
 
+    String key() {
+        return request.key();
+    }
+
     long began() {
         return began;
     }
@@ -103,5 +107,10 @@ final class AcquireReport {
         if (failure instanceof LockException ex) {
             dispatcher.failed(request, elapsed(), ex);
         }
+    }
+
+    /** Its call was refused because of another key, of which listeners learn. */
+    void refusedByOther() {
+        observation.ended(LockOutcome.REFUSED);
     }
 }

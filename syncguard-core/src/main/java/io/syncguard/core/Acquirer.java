@@ -16,8 +16,6 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -92,43 +90,12 @@ final class Acquirer {
      * @throws LockNotAcquiredException when the key was not granted within the wait time
      */
     GrantedLease acquire(LockRequest request) {
-        return new Acquisition(request, settings.waitTime(request), null).acquireOrThrow();
-    }
-
-    /**
-     * Does the same for the first request, and makes one attempt for each of the others along with its first attempt.
-     *
-     * @param requests exclusive, for different keys
-     * @return the grants of the first requests, up to the first that was not granted; at least one
-     */
-    List<GrantedLease> acquireTogether(List<LockRequest> requests) {
-        List<LockRequest> others = requests.subList(1, requests.size());
-        JointAttempt joint = new JointAttempt(
-                backend,
-                releaser,
-                time,
-                others,
-                others.stream().map(this::oneAttempt).toList(),
-                granted);
-        LockRequest request = requests.get(0);
-        List<GrantedLease> grants = new ArrayList<>();
-        try {
-            GrantedLease first = new Acquisition(request, settings.waitTime(request), joint).acquireOrThrow();
-            grants.add(first);
-            for (GrantedLease other : joint.granted(first.waited())) {
-                new AcquireReport(other.request(), time, dispatcher).granted();
-                grants.add(other);
-            }
-        } catch (Throwable ex) {
-            joint.giveBack(0);
-            grants.stream()
-                    .limit(1)
-                    .forEach(first -> releaser.release(
-                            first.keyedLockId(), first.confirmation().ttl()));
-            throw ex;
+        Acquisition acquisition = new Acquisition(request, settings.waitTime(request));
+        GrantedLease grant = acquisition.acquire();
+        if (grant == null) {
+            throw acquisition.refusal();
         }
-        joint.giveBack(grants.size() - 1);
-        return grants;
+        return grant;
     }
 
     /**
@@ -138,7 +105,71 @@ final class Acquirer {
      */
     @Nullable
     GrantedLease tryAcquire(LockRequest request) {
-        return new Acquisition(request, Duration.ZERO, null).acquire();
+        return new Acquisition(request, Duration.ZERO).acquire();
+    }
+
+    /** What a request of this engine sends, under a new lock id. */
+    KeyAttempt attempt(LockRequest request) {
+        String lockId = backend.lockIdFor(request.key(), lockIds.next());
+        return new KeyAttempt(request, settings.attempt(request, lockId, backend.waiterTtl()));
+    }
+
+    /**
+     * Sends a request unless the thread was interrupted or the engine stops.
+     *
+     * @param key for messages
+     */
+    <R extends @Nullable Object> R send(String key, Supplier<R> request) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw interrupted(key, null);
+        }
+        if (!grantsLocks.getAsBoolean()) {
+            throw shuttingDown(key, null);
+        }
+        try {
+            return request.get();
+        } catch (Throwable ex) {
+            // A driver or pool that was interrupted reports a broken connection.
+            if (Thread.currentThread().isInterrupted()) {
+                throw interrupted(key, ex);
+            }
+            // The engine that stops closed the connection of a slow request.
+            if (!grantsLocks.getAsBoolean()) {
+                throw shuttingDown(key, ex);
+            }
+            throw ex;
+        }
+    }
+
+    AcquireReport report(LockRequest request) {
+        return new AcquireReport(request, time, dispatcher);
+    }
+
+    /** Makes the lease of a grant. */
+    GrantedLease granted(KeyAttempt attempt, Confirmation confirmation, AcquireResult.Granted answer, Duration waited) {
+        granted.accept(attempt.sent());
+        if (time.nanoTime() >= confirmation.deadline()) {
+            String key = attempt.request().key();
+            throw new LockLostException(
+                    key,
+                    "Lock '" + key + "' was granted, but its ttl of "
+                            + MessageText.of(attempt.sent().ttl())
+                            + " was over before the answer arrived: use a longer ttl");
+        }
+        return new GrantedLease(attempt.request(), attempt.sent().lockId(), answer.fence(), confirmation, waited);
+    }
+
+    /** Why a caller gives up. */
+    LockNotAcquiredException refusal(Contention contention, Duration waited) {
+        return contention.exception(waited, ownLocks.test(contention.key()));
+    }
+
+    /** Throws another exception in place of this one if no body runs yet: then it says that nothing was done. */
+    static void throwUnavailable(Throwable ex) {
+        if (ex instanceof LockBackendException failure && isBeforeAnyBody(failure)) {
+            throw new LockUnavailableException(
+                    failure.code(), String.valueOf(failure.getMessage()), failure.getCause());
+        }
     }
 
     /** @param cause the failure that the end of the connections may have caused; {@code null} if nothing was sent */
@@ -147,13 +178,12 @@ final class Acquirer {
                 LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'", cause);
     }
 
-    private AcquireRequest oneAttempt(LockRequest request) {
-        String lockId = backend.lockIdFor(request.key(), lockIds.next());
-        return settings.attempt(request, lockId, backend.waiterTtl());
-    }
-
     private static boolean isBeforeAnyBody(LockBackendException failure) {
         return CurrentLocks.innermostFirst().isEmpty() && BackendFailure.passes(failure);
+    }
+
+    private static LockException interrupted(String key, @Nullable Throwable cause) {
+        return new LockException(LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + key + "'", cause);
     }
 
     @FunctionalInterface
@@ -162,15 +192,13 @@ final class Acquirer {
     }
 
     /** The state of one call. */
-    private final class Acquisition {
+    final class Acquisition {
 
+        private final KeyAttempt attempt;
         private final LockRequest request;
         private final AcquireRequest oneAttempt;
         private final AcquireReport report;
         private final long deadline;
-
-        /** Makes the first attempt, along with those for other keys. */
-        private final @Nullable JointAttempt joint;
 
         /** Whether there is a queue entry. */
         private boolean queued;
@@ -187,21 +215,26 @@ final class Acquirer {
         /** How many attempts have failed in succession. */
         private int failures;
 
-        Acquisition(LockRequest request, Duration waitTime, @Nullable JointAttempt joint) {
-            this.request = request;
-            this.joint = joint;
-            this.oneAttempt = oneAttempt(request);
-            this.contention = new Contention(request.key(), null);
-            this.report = new AcquireReport(request, time, dispatcher);
-            this.deadline = report.began() + waitTime.toNanos();
+        Acquisition(LockRequest request, Duration waitTime) {
+            this(attempt(request), report(request), waitTime);
         }
 
-        GrantedLease acquireOrThrow() {
-            GrantedLease grant = acquire();
-            if (grant == null) {
-                throw contention.exception(waited, ownLocks.test(request.key()));
-            }
-            return grant;
+        private Acquisition(KeyAttempt attempt, AcquireReport report, Duration waitTime) {
+            this(attempt, report, report.began() + waitTime.toNanos());
+        }
+
+        /** @param report has begun */
+        Acquisition(KeyAttempt attempt, AcquireReport report, long deadline) {
+            this.attempt = attempt;
+            this.request = attempt.request();
+            this.oneAttempt = attempt.sent();
+            this.contention = new Contention(request.key(), null);
+            this.report = report;
+            this.deadline = deadline;
+        }
+
+        LockNotAcquiredException refusal() {
+            return Acquirer.this.refusal(contention, waited);
         }
 
         @Nullable
@@ -211,10 +244,7 @@ final class Acquirer {
                 grant = attemptUntilDeadline();
             } catch (Throwable ex) {
                 report.failed(ex);
-                if (ex instanceof LockBackendException failure && isBeforeAnyBody(failure)) {
-                    throw new LockUnavailableException(
-                            failure.code(), String.valueOf(failure.getMessage()), failure.getCause());
-                }
+                throwUnavailable(ex);
                 throw ex;
             }
             if (grant == null) {
@@ -251,24 +281,13 @@ final class Acquirer {
         }
 
         private @Nullable GrantedLease attemptUntilDeadline(Waiter waiter) {
-            JointAttempt along = joint;
-            if (along != null) {
-                long sentAt = time.nanoTime();
-                AcquireResult result = attempt(() -> along.send(oneAttempt));
-                if (result instanceof AcquireResult.Granted granted) {
-                    return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
-                }
-                if (result instanceof AcquireResult.Refused refused && sentAt >= deadline) {
-                    return refused(refused);
-                }
-            }
             while (true) {
                 long sentAt = time.nanoTime();
                 AcquireRequest next = sentAt < deadline ? waiter.nextRequest() : oneAttempt;
                 AcquireRequest sent = queued ? next.fromQueue() : next;
                 AcquireResult result;
                 try {
-                    result = attempt(() -> backend.acquire(sent));
+                    result = send(sent);
                     failures = 0;
                 } catch (LockBackendException ex) {
                     GrantedLease handedOver = pauseAfter(ex, waiter, sentAt);
@@ -320,27 +339,15 @@ final class Acquirer {
             return null;
         }
 
-        private <R extends @Nullable AcquireResult> R attempt(Supplier<R> attempt) {
-            if (Thread.currentThread().isInterrupted()) {
-                throw interrupted(null);
-            }
-            if (!grantsLocks.getAsBoolean()) {
-                throw shuttingDown(request.key(), null);
-            }
-            try {
-                return attempt.get();
-            } catch (Throwable ex) {
-                inDoubt |= InDoubt.is(ex);
-                // A driver or pool that was interrupted reports a broken connection.
-                if (Thread.currentThread().isInterrupted()) {
-                    throw interrupted(ex);
+        private AcquireResult send(AcquireRequest next) {
+            return Acquirer.this.send(request.key(), () -> {
+                try {
+                    return backend.acquire(next);
+                } catch (Throwable ex) {
+                    inDoubt |= InDoubt.is(ex);
+                    throw ex;
                 }
-                // The engine that stops closed the connection of a slow request.
-                if (!grantsLocks.getAsBoolean()) {
-                    throw shuttingDown(request.key(), ex);
-                }
-                throw ex;
-            }
+            });
         }
 
         /** Sleeps until the next attempt is due. Returns the lease if a release handed the key over meanwhile. */
@@ -350,7 +357,7 @@ final class Acquirer {
                 granted = sleep.untilNotified();
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
-                throw interrupted(ex);
+                throw interrupted(request.key(), ex);
             }
             if (granted == null || !grantsLocks.getAsBoolean()) {
                 return null;
@@ -362,27 +369,16 @@ final class Acquirer {
         }
 
         private GrantedLease granted(AcquireResult.Granted answer, Confirmation confirmation) {
-            granted.accept(oneAttempt);
-            if (time.nanoTime() >= confirmation.deadline()) {
+            try {
+                GrantedLease lease = Acquirer.this.granted(attempt, confirmation, answer, report.elapsed());
+                return inDoubt
+                        ? lease.settledAt(
+                                time.nanoTime() + backend.inDoubtPeriod().toNanos())
+                        : lease;
+            } catch (LockLostException ex) {
                 inDoubt = true;
-                throw new LockLostException(
-                        request.key(),
-                        "Lock '" + request.key() + "' was granted, but its ttl of "
-                                + MessageText.of(oneAttempt.ttl())
-                                + " was over before the answer arrived: use a longer ttl");
+                throw ex;
             }
-            return new GrantedLease(
-                    request,
-                    oneAttempt.lockId(),
-                    answer.fence(),
-                    confirmation,
-                    report.elapsed(),
-                    inDoubt ? time.nanoTime() + backend.inDoubtPeriod().toNanos() : 0);
-        }
-
-        private LockException interrupted(@Nullable Throwable cause) {
-            return new LockException(
-                    LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + request.key() + "'", cause);
         }
     }
 }

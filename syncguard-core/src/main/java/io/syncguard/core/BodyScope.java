@@ -69,12 +69,16 @@ final class BodyScope implements CurrentLocks.Scope {
         handle.bodies().ended();
         if (interruptible) {
             handle.bodies().remove(body);
-            if (body.end()) {
-                // The interrupt of this lease may have hidden that of an enclosing body.
-                enclosing().forEach(outer -> outer.bodies().interruptPending());
-            }
+            endInterruptible(body);
         }
         observation.ended();
+    }
+
+    /** Ends what a loss may have interrupted. That interrupt may have hidden the one of an enclosing body. */
+    static void endInterruptible(RunningBody body) {
+        if (body.end()) {
+            enclosing().forEach(outer -> outer.bodies().interruptPending());
+        }
     }
 
     /** The body has begun, so its failure no longer says that nothing was done, even if another thread met it. */

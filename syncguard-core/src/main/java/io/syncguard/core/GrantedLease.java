@@ -23,6 +23,10 @@ record GrantedLease(
         this(request, lockId, fence, confirmation, waited, 0);
     }
 
+    GrantedLease settledAt(long time) {
+        return new GrantedLease(request, lockId, fence, confirmation, waited, time);
+    }
+
     KeyedLockId keyedLockId() {
         return new KeyedLockId(request.key(), lockId);
     }

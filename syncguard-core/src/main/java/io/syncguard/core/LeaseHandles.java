@@ -3,6 +3,7 @@ package io.syncguard.core;
 import io.syncguard.LockHandle;
 import io.syncguard.concurrent.Shielded;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -31,12 +32,23 @@ final class LeaseHandles {
         this.grantsLocks = grantsLocks;
     }
 
-    /** Hands out all of them, or none. */
-    List<LockHandle> handOut(List<GrantedLease> grants) {
-        List<LockHandle> handles = new ArrayList<>();
+    LockHandle handOut(GrantedLease grant) {
+        LeaseHandle handle = begin(grant);
+        try {
+            handle.bindTransaction(grant.request());
+            return handle;
+        } catch (Throwable ex) {
+            parts.releaser().release(handle.lease());
+            throw ex;
+        }
+    }
+
+    /** Begins all of these leases, or none. Their handles are not bound to the running transaction. */
+    List<LeaseHandle> begin(List<GrantedLease> grants) {
+        List<LeaseHandle> handles = new ArrayList<>();
         try {
             for (GrantedLease grant : grants) {
-                handles.add(handOut(grant));
+                handles.add(begin(grant));
             }
             return handles;
         } catch (Throwable ex) {
@@ -44,12 +56,13 @@ final class LeaseHandles {
             grants.subList(handles.size() + 1, grants.size())
                     .forEach(each -> backgroundReleaser.release(
                             each.keyedLockId(), each.confirmation().ttl()));
-            handles.forEach(handle -> Shielded.run(handle::close, ex::addSuppressed));
+            giveBack(handles, ex);
             throw ex;
         }
     }
 
-    LockHandle handOut(GrantedLease grant) {
+    /** Begins a lease. Its handle is not bound to the running transaction. */
+    LeaseHandle begin(GrantedLease grant) {
         LeaseHandle handle = null;
         try {
             handle = new LeaseHandle(grant, parts);
@@ -65,6 +78,14 @@ final class LeaseHandles {
             }
             throw ex;
         }
+    }
+
+    /** Releases leases under which nobody has worked, at once: neither a transaction nor a least time delays that. */
+    void giveBack(List<LeaseHandle> handles, Throwable reason) {
+        List<Lease> leases =
+                new ArrayList<>(handles.stream().map(LeaseHandle::lease).toList());
+        Collections.reverse(leases);
+        Shielded.run(() -> parts.releaser().giveBack(leases), reason::addSuppressed);
     }
 
     /**
@@ -100,6 +121,5 @@ final class LeaseHandles {
         if (!grantsLocks.getAsBoolean()) {
             throw Acquirer.shuttingDown(handle.key(), null);
         }
-        handle.bindTransaction(grant.request());
     }
 }

@@ -1,12 +1,11 @@
 package io.syncguard.core;
 
-import io.syncguard.JointLocks;
 import io.syncguard.LockAdmin;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
-import io.syncguard.LockMode;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Shielded;
@@ -15,10 +14,8 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. Only
  * some of the dispatcher's are made after the engine.
  */
-public final class LockEngine implements LockManager, JointLocks, AutoCloseable {
+public final class LockEngine implements LockManager, AutoCloseable {
 
     private final LockBackend backend;
     private final EngineSettings settings;
@@ -48,6 +45,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
     private final Acquirer acquirer;
     private final Acquisitions acquisitions;
     private final LeaseHandles handles;
+    private final SeveralLocks several;
     private final LockAdmin admin;
     private final EngineDiagnostics diagnostics;
 
@@ -122,6 +120,7 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
                 monitor::holds,
                 acquisitions::granted);
         this.handles = new LeaseHandles(parts, heartbeat, backgroundReleaser, fenceWarning, this::grantsLocks);
+        this.several = new SeveralLocks(parts, joiner, acquisitions, acquirer, handles, backgroundReleaser);
         this.diagnostics = new EngineDiagnostics(
                 backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time), this::grantsLocks);
     }
@@ -135,26 +134,13 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
     }
 
     @Override
-    public List<LockHandle> acquireTogether(List<LockRequest> requests) {
-        List<LockRequest> together = together(LockLimits.requireNonNull("list of requests", requests));
-        if (together.size() < 2) {
-            return requests.isEmpty() ? List.of() : List.of(acquire(requests.get(0)));
-        }
-        together.forEach(transactions::requireGuard);
-        try {
-            return acquisitions.run(() -> handles.handOut(acquirer.acquireTogether(together)));
-        } finally {
-            backgroundReleaser.flushLate();
-        }
+    public LockHandles acquire(List<LockRequest> requests) {
+        return several.acquire(requests);
     }
 
     @Override
-    public void closeAll(List<? extends LockHandle> ended) {
-        if (backend.keysTogether() > 1 && ended.size() > 1) {
-            handles.releaseTogether(ended);
-        }
-        // Reports the losses, and releases what was left out.
-        JointLocks.super.closeAll(ended);
+    public @Nullable LockHandles tryAcquire(List<LockRequest> requests) {
+        return several.tryAcquire(requests);
     }
 
     @Override
@@ -251,20 +237,5 @@ public final class LockEngine implements LockManager, JointLocks, AutoCloseable 
         if (grantsLocks || !monitor.leases().isEmpty()) {
             stop();
         }
-    }
-
-    /** The first requests, as far as the store can try them together. A shared one, or one that joins, goes alone. */
-    private List<LockRequest> together(List<LockRequest> requests) {
-        int limit = Math.min(backend.keysTogether(), requests.size());
-        List<LockRequest> together = new ArrayList<>();
-        Set<String> unfit = limit > 1 ? joiner.keys() : Set.of();
-        while (limit > 1 && together.size() < limit) {
-            LockRequest next = LockLimits.requireNonNull("request", requests.get(together.size()));
-            if (next.mode() == LockMode.SHARED || !unfit.add(next.key())) {
-                break;
-            }
-            together.add(settings.configured(next));
-        }
-        return together;
     }
 }

@@ -25,6 +25,9 @@ final class LockReleaser {
     /** How many interrupts may break a release before the background takes it over. */
     private static final int MAX_INTERRUPTS = 1000;
 
+    /** How many leases one request releases. Other clients of a server wait for it for about a millisecond. */
+    private static final int TOGETHER = 64;
+
     private final LockBackend backend;
     private final BackgroundReleaser background;
     private final WaiterRegistry waiters;
@@ -54,16 +57,13 @@ final class LockReleaser {
             return false;
         }
         try {
-            return send(List.of(lease)) == 1;
+            return send(List.of(lease), lease.holdTime().isEarly()) == 1;
         } finally {
             monitor.remove(lease);
         }
     }
 
-    /**
-     * Releases leases of this process, as many together as the store takes, and early ones alone. Even an Error, such
-     * as a lack of memory, keeps no other lease from its release.
-     */
+    /** Releases leases of this process, many together, and early ones alone. */
     void release(List<Lease> leases) {
         List<Lease> together = new ArrayList<>();
         for (Lease lease : leases) {
@@ -73,10 +73,19 @@ final class LockReleaser {
                 together.add(lease);
             }
         }
-        int limit = backend.keysTogether();
-        for (int from = 0; from < together.size(); from += limit) {
-            List<Lease> chunk = together.subList(from, Math.min(together.size(), from + limit));
-            Shielded.run(() -> send(chunk), ex -> chunk.forEach(background::release));
+        sendTogether(together);
+    }
+
+    /** Releases leases under which nobody has worked. Their keys are free at once, whatever their least times. */
+    void giveBack(List<Lease> leases) {
+        sendTogether(leases.stream().filter(this::begin).toList());
+    }
+
+    /** Even an Error, such as a lack of memory, keeps no other lease from its release. */
+    private void sendTogether(List<Lease> leases) {
+        for (int from = 0; from < leases.size(); from += TOGETHER) {
+            List<Lease> chunk = leases.subList(from, Math.min(leases.size(), from + TOGETHER));
+            Shielded.run(() -> send(chunk, false), ex -> chunk.forEach(background::release));
             chunk.forEach(monitor::remove);
         }
     }
@@ -100,7 +109,8 @@ final class LockReleaser {
      */
     boolean releaseAfterCommit(Lease lease) {
         try {
-            ReleaseResult result = uninterrupted(List.of(lease)).get(0);
+            ReleaseResult result =
+                    uninterrupted(List.of(lease), lease.holdTime().isEarly()).get(0);
             if (result.outcome() == Outcome.BUSY) {
                 background.release(lease);
             } else {
@@ -134,12 +144,12 @@ final class LockReleaser {
         return result.outcome() == Outcome.RELEASED || result.outcome() == Outcome.BUSY;
     }
 
-    /** Sends one release, or several that are not early. */
-    private int send(List<Lease> leases) {
+    /** @param early whether the only lease stays until its least time is over. No thread waits for that */
+    private int send(List<Lease> leases, boolean early) {
         LeaseReports.Release report = reports.release(leases);
         List<ReleaseResult> results;
         try {
-            results = uninterrupted(leases);
+            results = uninterrupted(leases, early);
         } catch (Throwable ex) {
             // As after a busy answer, the lease is unchanged and the release is repeated: the key must not stay taken.
             // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
@@ -159,23 +169,24 @@ final class LockReleaser {
         return held;
     }
 
-    /** An early release leaves the key taken until {@code holdAtLeast} is over. No thread waits for that. */
-    private List<ReleaseResult> end(List<Lease> leases) {
+    private List<ReleaseResult> uninterrupted(List<Lease> leases, boolean early) {
+        return uninterrupted(
+                () -> end(leases, early),
+                leases.size(),
+                () -> leases.forEach(lease -> waiters.lookAtOnce(lease.key())));
+    }
+
+    private List<ReleaseResult> end(List<Lease> leases, boolean early) {
         Lease first = leases.get(0);
         if (leases.size() > 1) {
             return backend.releaseTogether(
                     leases.stream().map(Lease::keyedLockId).toList());
         }
         return List.of(
-                first.holdTime().isEarly()
+                early
                         ? backend.releaseAfter(
                                 first.keyedLockId(), first.holdTime().atLeast())
                         : backend.release(first.keyedLockId()));
-    }
-
-    private List<ReleaseResult> uninterrupted(List<Lease> leases) {
-        return uninterrupted(
-                () -> end(leases), leases.size(), () -> leases.forEach(lease -> waiters.lookAtOnce(lease.key())));
     }
 
     /**

@@ -8,8 +8,6 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -88,24 +86,16 @@ public interface LockBackend extends AutoCloseable {
         return List.of(key);
     }
 
-    /** How many keys {@link #acquireTogether} and {@link #releaseTogether} take in one round trip; 1 for one by one. */
-    default int keysTogether() {
-        return 1;
-    }
-
     /**
-     * Tries to acquire keys of one caller in one round trip. Each request is answered by itself: granted or refused, as
-     * by {@link #acquire}. If it throws, no request may be known to be granted.
+     * Tries to acquire keys of one caller, in one step: nobody sees a part of it. Requests are decided in their order,
+     * each as by {@link #acquire}. No key behind a refused one is granted. If it throws, no request may be known to be
+     * granted.
      *
-     * @param requests at most {@link #keysTogether}: exclusive, without queue entries, for different keys
-     * @return in the order of the requests; {@code null} for one that has to be sent alone, which had no effect
+     * @param requests without queue entries, for different keys of one {@link #serverOf server}; at most
+     *     {@value io.syncguard.LockLimits#MAX_KEYS}
+     * @param extent which of the keys are granted if one of them is refused
      */
-    default List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
-        List<@Nullable AcquireResult> results =
-                new ArrayList<@Nullable AcquireResult>(Collections.nCopies(requests.size(), null));
-        results.set(0, acquire(requests.get(0)));
-        return results;
-    }
+    JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent);
 
     /**
      * Ends the lease with this lock id, or deletes its queue entry, and never touches another one. Then the key is
@@ -130,7 +120,6 @@ public interface LockBackend extends AutoCloseable {
      * keys. After an error some of them may have been done. A waiter learns of a hand-over in the answer only when all
      * are released.
      *
-     * @param ids at most {@link #keysTogether}
      * @return in the order of the lock ids, each with the hand-over of its key if it carries that
      */
     default List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out whether a store grants locks at this moment: acquires reserved keys and releases them, on all servers of
@@ -40,42 +39,19 @@ public final class StoreProbe {
     }
 
     private static boolean areGranted(LockBackend store, List<String> keys) {
-        boolean all = true;
-        int limit = store.keysTogether();
-        for (int from = 0; from < keys.size(); from += limit) {
-            List<AcquireRequest> requests = keys.subList(from, Math.min(keys.size(), from + limit)).stream()
-                    .map(key -> request(key, store))
-                    .toList();
-            List<AcquireResult> results = acquire(store, requests);
-            List<KeyedLockId> granted = new ArrayList<>();
-            for (int i = 0; i < requests.size(); i++) {
-                if (results.get(i) instanceof AcquireResult.Granted) {
-                    granted.add(requests.get(i).keyedLockId());
-                }
+        List<KeyedLockId> granted = new ArrayList<>();
+        for (String key : keys) {
+            AcquireRequest request = request(key, store);
+            if (store.acquire(request) instanceof AcquireResult.Granted) {
+                granted.add(request.keyedLockId());
             }
-            release(store, granted);
-            all &= granted.size() == requests.size();
         }
-        return all;
-    }
-
-    private static List<AcquireResult> acquire(LockBackend store, List<AcquireRequest> requests) {
-        List<@Nullable AcquireResult> together =
-                requests.size() > 1 ? store.acquireTogether(requests) : List.of(store.acquire(requests.get(0)));
-        List<AcquireResult> results = new ArrayList<>();
-        for (int i = 0; i < requests.size(); i++) {
-            AcquireResult result = together.get(i);
-            results.add(result == null ? store.acquire(requests.get(i)) : result);
+        if (granted.size() == 1) {
+            store.release(granted.get(0));
+        } else if (!granted.isEmpty()) {
+            store.releaseTogether(granted);
         }
-        return results;
-    }
-
-    private static void release(LockBackend store, List<KeyedLockId> ids) {
-        if (ids.size() == 1) {
-            store.release(ids.get(0));
-        } else if (ids.size() > 1) {
-            store.releaseTogether(ids);
-        }
+        return granted.size() == keys.size();
     }
 
     private static AcquireRequest request(String key, LockBackend store) {

@@ -37,11 +37,15 @@ final class FenceCounters {
         return last(key) < Fence.MAX_VALUE;
     }
 
-    /** @param now the clock of the store, in milliseconds */
-    long next(String key, long now) {
+    void requireNext(String key) {
         if (!hasNext(key)) {
             throw new LockBackendException(LockErrorCode.INTERNAL, "The key '" + key + "' has no fences left", null);
         }
+    }
+
+    /** @param now the clock of the store, in milliseconds */
+    long next(String key, long now) {
+        requireNext(key);
         long first = source == FenceSource.CLOCK ? Math.min(now * 100, LAST_BY_CLOCK) : 1;
         return counters.merge(key, first, (last, any) -> Math.max(last + 1, first));
     }

@@ -10,6 +10,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -19,7 +21,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +38,9 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private final InMemoryStore store;
     private final Function<AcquireRequest, @Nullable AcquireResult> interceptor;
+
+    /** The answers of the interceptor to requests that are sent again, alone. */
+    private final Map<String, AcquireResult> refused = new ConcurrentHashMap<>();
 
     private final WaitingProcess process = new WaitingProcess();
 
@@ -72,8 +79,40 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
-        AcquireResult intercepted = interceptor.apply(request);
+        AcquireResult earlier = refused.remove(request.lockId());
+        AcquireResult intercepted = earlier == null ? interceptor.apply(request) : earlier;
         return intercepted == null ? store.with(request.key(), key -> key.acquire(request, process)) : intercepted;
+    }
+
+    @Override
+    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
+        return store.call(() -> {
+            for (int i = 0; i < requests.size(); i++) {
+                AcquireResult.Refused refusal = refusal(requests.get(i), extent);
+                if (refusal != null) {
+                    List<AcquireRequest> inFront = extent == JointExtent.IN_FRONT ? requests.subList(0, i) : List.of();
+                    return new JointResult(granted(inFront), new JointResult.Refusal(i, refusal));
+                }
+            }
+            return new JointResult(granted(extent == JointExtent.NOTHING ? List.of() : requests), null);
+        });
+    }
+
+    private AcquireResult.@Nullable Refused refusal(AcquireRequest request, JointExtent extent) {
+        if (interceptor.apply(request) instanceof AcquireResult.Refused answer) {
+            if (extent == JointExtent.IN_FRONT) {
+                refused.put(request.lockId(), answer);
+            }
+            return answer;
+        }
+        return store.with(request.key(), key -> key.refusal(request));
+    }
+
+    /** The leases of requests that cannot be refused. */
+    private List<AcquireResult.Granted> granted(List<AcquireRequest> requests) {
+        return requests.stream()
+                .map(request -> (AcquireResult.Granted) store.with(request.key(), key -> key.acquire(request, process)))
+                .toList();
     }
 
     @Override

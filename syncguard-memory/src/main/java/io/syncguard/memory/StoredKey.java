@@ -64,6 +64,21 @@ final class StoredKey {
         return new AcquireResult.Queued(obstacles.untilFirst(now()), obstacles.holder());
     }
 
+    /**
+     * Why a request without a queue entry would be refused; {@code null} if it would be granted.
+     *
+     * @throws io.syncguard.LockBackendException if the key has no fences left
+     */
+    AcquireResult.@Nullable Refused refusal(AcquireRequest request) {
+        queue.removeLapsed(now());
+        Obstacles obstacles = obstacles(null, request);
+        if (obstacles.areNone()) {
+            store.fences().requireNext(key);
+            return null;
+        }
+        return new AcquireResult.Refused(obstacles.untilLast(now()), obstacles.holder());
+    }
+
     /** @param releasing the process whose answer may carry a hand-over; {@code null} for a release without one */
     ReleaseResult release(String lockId, @Nullable WaitingProcess releasing) {
         queue.removeLapsed(now());

@@ -3,6 +3,8 @@ package io.syncguard.postgres;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.util.HashSet;
@@ -61,6 +63,19 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return isProbablyFree(requests)
                 ? statement.freeBatch(connections, requests)
                 : statement.batch(connections, requests, wakeUps.get());
+    }
+
+    /** Sends the attempts of one caller for several keys in one statement, even if batching is off. */
+    JointResult sendJoint(List<AcquireRequest> requests, JointExtent extent) {
+        JointResult result = statement.together(connections, requests, extent);
+        for (int i = 0; i < result.grants().size(); i++) {
+            contended.free(requests.get(i).key());
+        }
+        JointResult.Refusal refusal = result.refusal();
+        if (refusal != null) {
+            contended.taken(requests.get(refusal.position()).key());
+        }
+        return result;
     }
 
     private boolean isProbablyFree(List<AcquireRequest> requests) {

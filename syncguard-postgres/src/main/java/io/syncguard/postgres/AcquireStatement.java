@@ -6,6 +6,8 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Array;
 import java.sql.PreparedStatement;
@@ -14,7 +16,9 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +46,10 @@ final class AcquireStatement {
             _acquire_readers(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)
             """;
 
+    private static final String TOGETHER = ANSWER + """
+            _acquire_together(?, ?, ?, ?, ?, ?, ?::TEXT)
+            """;
+
     private static final String ACQUIRE_FREE = """
             SELECT ${syncguard_locks}_acquire_free(?::TEXT, ?::TEXT, ?, ?::TEXT)
             """;
@@ -55,6 +63,7 @@ final class AcquireStatement {
     private final String batch;
     private final String freeBatch;
     private final String readers;
+    private final String together;
     private final Duration waiterTtl;
 
     AcquireStatement(PostgresSettings settings) {
@@ -63,6 +72,7 @@ final class AcquireStatement {
         this.batch = settings.tables().fill(BATCH);
         this.freeBatch = settings.tables().fill(FREE_BATCH);
         this.readers = settings.tables().fill(READERS);
+        this.together = settings.tables().fill(TOGETHER);
         this.waiterTtl = settings.waiterTtl();
     }
 
@@ -166,6 +176,29 @@ final class AcquireStatement {
                 rows -> readFreeBatch(rows, requests.size()));
     }
 
+    /** Sends the attempts of one caller for several keys, which the server decides in one step. */
+    JointResult together(PostgresConnections connections, List<AcquireRequest> requests, JointExtent extent) {
+        Duration shortest = requests.stream()
+                .map(AcquireRequest::ttl)
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
+        return connections.query(
+                "acquiring lock '" + requests.get(0).key() + "' and others",
+                shortest,
+                together,
+                (connection, statement) -> {
+                    RequestArrays arrays = new RequestArrays(connection, requests, null);
+                    statement.setArray(1, arrays.keys());
+                    statement.setArray(2, arrays.shared());
+                    statement.setArray(3, arrays.permits());
+                    statement.setArray(4, arrays.lockIds());
+                    statement.setArray(5, arrays.ttls());
+                    statement.setArray(6, arrays.owners());
+                    statement.setString(7, extent.name());
+                },
+                rows -> readTogether(rows, requests));
+    }
+
     /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */
     private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
             throws SQLException {
@@ -191,6 +224,21 @@ final class AcquireStatement {
             results[index] = read(rows, requests.get(index));
         }
         return Arrays.asList(results);
+    }
+
+    private static JointResult readTogether(ResultSet rows, List<AcquireRequest> requests) throws SQLException {
+        List<AcquireResult.Granted> grants = new ArrayList<>();
+        JointResult.Refusal refusal = null;
+        while (rows.next()) {
+            int index = rows.getInt(9) - 1;
+            AcquireResult answer = read(rows, requests.get(index));
+            if (answer instanceof AcquireResult.Granted grant) {
+                grants.add(grant);
+            } else {
+                refusal = new JointResult.Refusal(index, (AcquireResult.Refused) answer);
+            }
+        }
+        return new JointResult(grants, refusal);
     }
 
     private static List<@Nullable AcquireResult> readFreeBatch(ResultSet rows, int requests) throws SQLException {

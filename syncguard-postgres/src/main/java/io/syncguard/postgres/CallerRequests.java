@@ -8,13 +8,14 @@ import io.syncguard.postgres.batching.BatchSender;
 import io.syncguard.postgres.batching.Batcher;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -65,16 +66,8 @@ final class CallerRequests implements AutoCloseable {
         return acquireBatches == null ? acquire.sendAlone(request, Time.NEVER) : acquireBatches.send(request);
     }
 
-    /** Sends one statement, even if batching is off: it waits for no locked row. */
-    List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
-        // All requests of one caller are in the same group, unless their ttls are short and differ.
-        Object group = acquire.groupOf(requests.get(0));
-        List<AcquireRequest> sent = requests.stream()
-                .takeWhile(request -> Objects.equals(acquire.groupOf(request), group))
-                .toList();
-        List<@Nullable AcquireResult> results = new ArrayList<>(sendTogether(acquire, sent));
-        results.addAll(Collections.nCopies(requests.size() - sent.size(), null));
-        return results;
+    JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
+        return acquire.sendJoint(requests, extent);
     }
 
     /** Sends one statement, and another one for each lease that it skips. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class InstalledSchema {
 
     /** The lowest version of the script, as its version function answers, that the library works with. */
-    private static final int VERSION = 5;
+    private static final int VERSION = 6;
 
     private static final String IS_COMPLETE = """
             SELECT pg_catalog.to_regclass(?) IS NOT NULL AND pg_catalog.to_regclass(?) IS NOT NULL

@@ -13,6 +13,8 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
@@ -33,9 +35,6 @@ import org.jspecify.annotations.Nullable;
  * acquire or a release needs a second one.
  */
 public final class PostgresLockBackend implements LockBackend {
-
-    /** The default maximum of keys for one call of an annotated method. Their statement takes a few milliseconds. */
-    private static final int KEYS_TOGETHER = 100;
 
     private final DataSource dataSource;
     private final PostgresSearchPath searchPath;
@@ -145,13 +144,8 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public int keysTogether() {
-        return KEYS_TOGETHER;
-    }
-
-    @Override
-    public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
-        return callers.acquireTogether(requests);
+    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
+        return callers.acquireTogether(requests, extent);
     }
 
     /** Returns {@code null} while wake-ups cannot reach this process. Its waiters then poll, and get no hand-overs. */

@@ -794,6 +794,101 @@ BEGIN
 END
 $function$;
 
+-- Acquires keys of one caller in one step, in the order of the requests: all of them, or none with p_extent ALL; those
+-- in front of the first that is not free with IN_FRONT; none with NOTHING. Returns the grants and, if there is one, the
+-- first refusal; the answer of a counter at its end alone. It waits for locked serialising rows, like _acquire.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_together(
+    p_keys TEXT[], p_shared BOOLEAN[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[],
+    p_extent TEXT
+) RETURNS SETOF ${syncguard_locks}_answer
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
+    v_count   INTEGER := pg_catalog.cardinality(p_keys);
+    v_used    BIGINT[];
+    v_free    BIGINT[];
+    v_number  BIGINT;
+    v_key     TEXT;
+    v_locked  BOOLEAN;
+    v_answer  ${syncguard_locks}_answer;
+    v_answers ${syncguard_locks}_answer[] := '{}';
+    v_refusal ${syncguard_locks}_answer;
+    "Blocked" RECORD;
+BEGIN
+    -- The first look takes no lock: a call that is refused here writes nothing, and delays nobody.
+    v_used := ARRAY(
+        SELECT r.position FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position)
+        WHERE EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+            OR EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+            OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+        ORDER BY r.position
+    );
+    FOREACH v_number IN ARRAY v_used LOOP
+        "Blocked" := ${syncguard_locks}_blockers(p_keys[v_number], p_permits[v_number], p_lock_ids[v_number]);
+        IF "Blocked".time_left_ms > 0 THEN
+            v_refusal := (NULL, NULL, NULL, "Blocked".time_left_ms, "Blocked".held_by, "Blocked".held_since_ms,
+                          "Blocked".held_by_others, NULL, v_number)::${syncguard_locks}_answer;
+            v_count := v_number - 1;
+            EXIT;
+        END IF;
+    END LOOP;
+    IF p_extent = 'NOTHING' OR v_count = 0 OR v_refusal.request_position > 0 AND p_extent = 'ALL' THEN
+        RETURN QUERY SELECT v_refusal.* WHERE v_refusal.request_position > 0;
+        RETURN;
+    END IF;
+
+    IF coalesce(v_used[1] > v_count, true) AND NOT (true = ANY (p_shared)) THEN
+        BEGIN
+            v_free := ${syncguard_locks}_acquire_free_batch(
+                p_keys[1:v_count], p_lock_ids[1:v_count], p_ttls_ms[1:v_count], p_owners[1:v_count]);
+            IF coalesce(pg_catalog.cardinality(v_free), 0) < 4 * v_count THEN
+                RAISE EXCEPTION USING ERRCODE = 'SGPRT', MESSAGE = 'Undoes a part of the grants';
+            END IF;
+        EXCEPTION
+            WHEN SQLSTATE 'SGPRT' OR lock_not_available THEN
+                v_free := NULL;
+        END;
+    END IF;
+    IF v_free IS NULL THEN
+        BEGIN
+            -- All serialising rows before the second look, in an order that all transactions have.
+            FOR v_key IN
+                SELECT k.key FROM pg_catalog.unnest(p_keys[1:v_count]) AS k (key) ORDER BY k.key COLLATE pg_catalog."C"
+            LOOP
+                v_locked := ${syncguard_locks}_lock_key(v_key, true);
+            END LOOP;
+            FOR v_number IN 1 .. v_count LOOP
+                v_answer := ${syncguard_locks}_acquire(
+                    p_keys[v_number], p_shared[v_number], p_permits[v_number], p_lock_ids[v_number],
+                    p_ttls_ms[v_number], p_owners[v_number], false, NULL::BIGINT, NULL::BIGINT, false, NULL::TEXT,
+                    NULL::TEXT, NULL::BIGINT);
+                v_answer.request_position := v_number;
+                IF coalesce(v_answer.granted_fence, 0::BIGINT) = 0 THEN
+                    v_refusal := v_answer;
+                    EXIT WHEN p_extent = 'IN_FRONT' AND v_answer.granted_fence IS NULL;
+                    RAISE EXCEPTION USING ERRCODE = 'SGPRT', MESSAGE = 'Undoes a part of the grants';
+                END IF;
+                v_answers := pg_catalog.array_append(v_answers, v_answer);
+            END LOOP;
+        EXCEPTION
+            WHEN SQLSTATE 'SGPRT' THEN
+                v_answers := '{}';
+        END;
+    END IF;
+    IF v_answers OPERATOR(pg_catalog.<>) '{}' THEN
+        -- A grant is durable before it is reported, also beside a refusal, which is not.
+        v_commits := pg_catalog.set_config('synchronous_commit', v_commits, true);
+    END IF;
+    RETURN QUERY
+    SELECT v_free[n][2], v_free[n][3], v_free[n][4], NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
+           NULL::BOOLEAN, v_free[n][1]
+    FROM pg_catalog.generate_subscripts(v_free, 1) AS n
+    UNION ALL SELECT a.* FROM pg_catalog.unnest(v_answers) AS a
+    UNION ALL SELECT v_refusal.* WHERE v_refusal.request_position > 0
+    ORDER BY 9;
+END
+$function$;
+
 -- Many attempts of readers at once, with queue entries or without, for any keys. They are granted together if nothing
 -- blocks any of the readers of their key; the others are answered one by one. A request that has no row in the answer
 -- has to be sent alone. Like _acquire_batch, it does not wait for a serialising row, and fails without effect where it
@@ -1705,7 +1800,7 @@ $function$;
 
 -- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
 -- when the library needs something new.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 5';
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 6';
 
 -- Drops the functions of earlier builds that have other names, parameters or columns now, behind their callers: acquire
 -- requests of instances with versions 3 and 4 fail.

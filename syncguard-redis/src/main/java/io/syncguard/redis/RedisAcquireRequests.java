@@ -3,16 +3,20 @@ package io.syncguard.redis;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.JointExtent;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the request of an attempt to acquire a key. */
 final class RedisAcquireRequests {
 
     private static final RedisScript ACQUIRE = RedisScript.named("acquire");
+
+    private static final RedisScript TOGETHER = RedisScript.named("together");
 
     private final RedisRequests requests;
     private final RedisLocks locks;
@@ -22,6 +26,19 @@ final class RedisAcquireRequests {
         this.requests = requests;
         this.locks = locks;
         this.waiterTtl = waiterTtl;
+    }
+
+    /**
+     * Makes the request of one caller for several keys.
+     *
+     * @param asked for keys of one shard, without waiters
+     */
+    RedisRequest together(List<AcquireRequest> asked, JointExtent extent) {
+        return RedisRequest.joined(
+                "acquiring lock '" + asked.get(0).key() + "' and others",
+                TOGETHER,
+                extent.name(),
+                asked.stream().map(request -> of(request, "", null)).toList());
     }
 
     /**

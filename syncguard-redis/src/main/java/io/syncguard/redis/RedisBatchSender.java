@@ -23,7 +23,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
     public CompletableFuture<List<Object>> send(List<RedisRequest> requests) {
         String doing = "running " + requests.size() + " operations";
         BaseRedisAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
-        return RedisAsyncRequests.send(commands, batch(doing, shard, requests));
+        return RedisAsyncRequests.send(commands, batch(doing, requests));
     }
 
     /**
@@ -31,21 +31,10 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
      *
      * @param requests for the scripts {@code acquire} and {@code release}
      */
-    static RedisRequest batch(String description, RedisShard shard, List<RedisRequest> requests) {
-        RedisArguments keys = new RedisArguments(
-                requests.stream().mapToInt(request -> request.keys().size()).sum());
-        RedisArguments arguments = new RedisArguments(requests.size()
-                + 10
-                + requests.stream()
-                        .mapToInt(request -> request.arguments().size())
-                        .sum());
-        arguments.add(requests.stream()
+    static RedisRequest batch(String description, List<RedisRequest> requests) {
+        String letters = requests.stream()
                 .map(request -> request.script().name().substring(0, 1))
-                .collect(Collectors.joining()));
-        for (RedisRequest request : requests) {
-            keys.addAll(request.keys());
-            arguments.addAll(request.arguments());
-        }
-        return new RedisRequest(description, BATCH, shard, keys, arguments);
+                .collect(Collectors.joining());
+        return RedisRequest.joined(description, BATCH, letters, requests);
     }
 }

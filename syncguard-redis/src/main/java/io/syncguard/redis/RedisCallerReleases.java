@@ -32,8 +32,7 @@ final class RedisCallerReleases implements RedisShardedRequests.Kind<KeyedLockId
             releases.add(RedisLeaseRequests.release(
                     requests, locks.get(i), items.get(i).lockId(), channel.get()));
         }
-        return RedisBatchSender.batch(
-                "releasing " + items.size() + " lock(s)", locks.get(0).shard(), releases);
+        return RedisBatchSender.batch("releasing " + items.size() + " lock(s)", releases);
     }
 
     @Override

@@ -12,6 +12,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -19,7 +21,6 @@ import io.syncguard.spi.StoreProbe;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -41,16 +42,12 @@ public final class RedisLockBackend implements LockBackend {
 
     private static final RedisScript RIGHTS = RedisScript.named("rights");
 
-    /** Other clients of the server wait for a script with so many keys for about a millisecond. */
-    private static final int KEYS_TOGETHER = 64;
-
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
     private final RedisAsyncRequests async;
     private final RedisCallerRequests callerRequests;
     private final RedisAcquireRequests acquireRequests;
-    private final RedisAcquisitions acquisitions;
     private final RedisExtensions extensions;
     private final RedisReleases releases;
     private final RedisCallerReleases callerReleases;
@@ -113,7 +110,6 @@ public final class RedisLockBackend implements LockBackend {
         this.rights = requests.ofLock("checking the rights", RIGHTS, locks.of(StoreProbe.KEY));
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
-        this.acquisitions = new RedisAcquisitions(acquireRequests, channel);
     }
 
     /**
@@ -171,29 +167,23 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public int keysTogether() {
-        return KEYS_TOGETHER;
-    }
-
-    @Override
-    public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
         List<Long> lastFences = requests.stream()
                 .map(request -> fences.lastFence(request.key()))
                 .toList();
         Duration shortest = requests.stream()
                 .map(AcquireRequest::ttl)
                 .min(Comparator.naturalOrder())
-                .orElse(Duration.ZERO);
-        List<Optional<AcquireResult>> answers = sharded.run(acquisitions, requests, scripts.limit(shortest));
-        List<@Nullable AcquireResult> results = new ArrayList<>();
-        for (int i = 0; i < requests.size(); i++) {
-            AcquireResult result = answers.get(i).orElse(null);
-            if (result instanceof AcquireResult.Granted grant) {
-                fences.granted(requests.get(i).key(), grant.fence(), lastFences.get(i));
+                .orElseThrow();
+        return scripts.run(acquireRequests.together(requests, extent), shortest, reply -> {
+            JointResult result = RedisReplyReader.readTogether(reply, requests);
+            for (int i = 0; i < result.grants().size(); i++) {
+                if (!RedisReplyReader.isGrantedAgain(reply.answer(i + 2))) {
+                    fences.granted(requests.get(i).key(), result.grants().get(i).fence(), lastFences.get(i));
+                }
             }
-            results.add(result);
-        }
-        return results;
+            return result;
+        });
     }
 
     @Override

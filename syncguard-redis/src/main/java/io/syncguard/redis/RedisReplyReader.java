@@ -7,9 +7,11 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.Hashes;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
@@ -38,7 +40,7 @@ final class RedisReplyReader {
         };
     }
 
-    private static AcquireResult readGrant(String[] words) {
+    private static AcquireResult.Granted readGrant(String[] words) {
         return new AcquireResult.Granted(
                 new Fence(Long.parseLong(words[1])),
                 timeOf(words[2]),
@@ -50,9 +52,18 @@ final class RedisReplyReader {
         return reply.text(0).endsWith(" again");
     }
 
-    /** Whether the attempt was decided: it neither failed with an error nor found a counter at its end. */
-    static boolean isGrantOrRefusal(RedisReply reply) {
-        return reply.text(0).startsWith("granted ") || reply.text(0).equals("refused");
+    static JointResult readTogether(RedisReply reply, List<AcquireRequest> requests) {
+        int position = (int) reply.number(0) - 1;
+        List<AcquireResult.Granted> grants = new ArrayList<>();
+        for (int i = 2; i < reply.size(); i++) {
+            grants.add(readGrant(reply.text(i).split(" ")));
+        }
+        if (position < 0) {
+            return new JointResult(grants, null);
+        }
+        AcquireResult refusal =
+                readAcquire(reply.answer(1), requests.get(position).key());
+        return new JointResult(grants, new JointResult.Refusal(position, (AcquireResult.Refused) refusal));
     }
 
     private static AcquireResult.@Nullable Holder readBlocker(RedisReply reply) {

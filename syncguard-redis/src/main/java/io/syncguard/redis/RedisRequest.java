@@ -16,6 +16,27 @@ import java.util.List;
 record RedisRequest(
         String description, RedisScript script, RedisShard shard, RedisArguments keys, RedisArguments arguments) {
 
+    /**
+     * Joins requests to one shard into one.
+     *
+     * @param first the first argument; those of the requests are behind it
+     */
+    static RedisRequest joined(String description, RedisScript script, String first, List<RedisRequest> requests) {
+        RedisArguments keys = new RedisArguments(
+                requests.stream().mapToInt(request -> request.keys().size()).sum());
+        RedisArguments arguments = new RedisArguments(first.length()
+                + 10
+                + requests.stream()
+                        .mapToInt(request -> request.arguments().size())
+                        .sum());
+        arguments.add(first);
+        for (RedisRequest request : requests) {
+            keys.addAll(request.keys());
+            arguments.addAll(request.arguments());
+        }
+        return new RedisRequest(description, script, requests.get(0).shard(), keys, arguments);
+    }
+
     /** Runs the script by its digest. */
     RedisFuture<List<Object>> run(BaseRedisAsyncCommands<byte[], byte[]> commands) {
         return script.run(commands, keys, arguments);

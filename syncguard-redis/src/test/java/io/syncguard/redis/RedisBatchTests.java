@@ -13,6 +13,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.JointExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -170,14 +171,16 @@ class RedisBatchTests {
         LockBackend backend = open(RedisBatching.AUTO);
         // Afterwards the server knows the script.
         backend.releaseTogether(List.of(new KeyedLockId("none", id('D'))));
+
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() ->
+                        backend.acquireTogether(List.of(request("one", 'A'), request("broken", 'B')), JointExtent.ALL))
+                .withMessageContaining("refuses a key: WRONGTYPE");
+        assertThat(backend.isLocked("one")).isFalse();
         long before = scripts();
-
-        List<AcquireResult> answers =
-                backend.acquireTogether(List.of(request("one", 'A'), request("broken", 'B'), request("two", 'C')));
-
-        assertThat(answers.get(0)).isInstanceOf(AcquireResult.Granted.class);
-        assertThat(answers.get(1)).as("to be sent alone").isNull();
-        assertThat(answers.get(2)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(backend.acquireTogether(List.of(request("one", 'A'), request("two", 'C')), JointExtent.ALL)
+                        .grants())
+                .hasSize(2);
         assertThat(scripts() - before).isEqualTo(1);
         assertThat(backend.releaseTogether(List.of(
                         new KeyedLockId("one", id('A')),

@@ -6,9 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.lettuce.core.cluster.SlotHash;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandles;
 import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.ContractFixture;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.AcquireRequest;
@@ -91,22 +96,23 @@ class RedisClusterShardsTests extends ContractFixture {
     }
 
     @Test
-    void keys_of_one_caller_travel_together_to_each_shard() {
+    void keys_of_one_caller_in_several_shards_are_all_acquired_or_none() {
         List<AcquireRequest> taken = heldLocks();
-        List<AcquireRequest> requests = new ArrayList<>(taken.stream()
-                .map(holder -> request("free " + holder.key(), LockMode.EXCLUSIVE, TTL))
-                .toList());
-        requests.add(5, request(taken.get(5).key(), LockMode.EXCLUSIVE, TTL));
-        List<KeyedLockId> ids =
-                requests.stream().map(AcquireRequest::keyedLockId).toList();
+        List<LockRequest> free = taken.stream()
+                .map(holder -> LockRequest.of("free " + holder.key()).waitTime(Duration.ofHours(1)))
+                .toList();
+        List<LockRequest> notFree = new ArrayList<>(free);
+        notFree.add(5, LockRequest.of(taken.get(5).key()));
+        try (LockEngine engine = new LockEngine(
+                store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+            assertThat(engine.tryAcquire(notFree)).isNull();
+            assertThat(free).noneMatch(request -> backend().isLocked(request.key()));
 
-        List<AcquireResult> answers = backend().acquireTogether(requests);
-
-        assertThat(answers.remove(5)).isInstanceOf(AcquireResult.Refused.class);
-        assertThat(answers).hasOnlyElementsOfType(AcquireResult.Granted.class);
-        List<ReleaseResult> released = new ArrayList<>(backend().releaseTogether(ids));
-        assertThat(released.remove(5)).isEqualTo(ReleaseResult.NOT_FOUND);
-        assertThat(released).containsOnly(ReleaseResult.RELEASED);
+            LockHandles handles = engine.acquire(free);
+            assertThat(handles.all()).allMatch(lock -> backend().isLocked(lock.key()));
+            handles.close();
+            assertThat(handles.all()).noneMatch(lock -> backend().isLocked(lock.key()));
+        }
     }
 
     @Test
@@ -220,7 +226,6 @@ class RedisClusterShardsTests extends ContractFixture {
                         .isEqualTo(away);
                 assertUnavailable(() -> impatient.releaseAll(ids));
                 assertUnavailable(() -> impatient.releaseTogether(ids));
-                assertUnavailable(() -> impatient.acquireTogether(holders));
                 assertUnavailable(() -> impatient.release(ids.get(away.indexOf(true))));
                 assertThat(impatient.release(ids.get(away.indexOf(false))))
                         .as("released before")

@@ -4,6 +4,7 @@ import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.PermitContract;
+import io.syncguard.core.SeveralKeysContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.spi.FenceSource;
 import org.junit.jupiter.api.Tag;
@@ -50,3 +51,7 @@ class RedisBatchedCounterSharedLockTests extends SharedLockContract {}
 @ExtendWith(RedisBatchedCounterStore.class)
 @Tag("verification")
 class RedisBatchedCounterPermitTests extends PermitContract {}
+
+@ExtendWith(RedisCounterStore.class)
+@Tag("verification")
+class RedisCounterSeveralKeysTests extends SeveralKeysContract {}

@@ -350,9 +350,7 @@ class HungServerTests {
                         () -> engine.acquire(request.key("waited").waitTime(WAIT_TIME))));
         add("acquire shared", () -> engine.acquire(request.key("read").shared()));
         add("try to acquire", () -> engine.tryAcquire(request.key("tried")));
-        add(
-                "acquire together",
-                () -> engine.acquireTogether(List.of(request.key("together:1"), request.key("together:2"))));
+        add("acquire together", () -> engine.acquire(List.of(request.key("together:1"), request.key("together:2"))));
         add("is locked", () -> engine.isLocked("order"));
         add("lookup", () -> engine.admin().lookup("order"));
         add("lookup by id", () -> engine.admin().lookupById("A".repeat(22)));

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
-import io.syncguard.JointLocks;
-import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
@@ -182,7 +180,7 @@ class OutlastedOutageTests {
                 key("shared"), () -> template.execute(request.key(key("shared")).shared(), lock -> "granted"));
         kinds.put(key("first of several"), () -> {
             List<LockRequest> several = List.of(request.key(key("first of several")), request.key(key("second")));
-            JointLocks.of(locks).acquireTogether(several).forEach(LockHandle::release);
+            locks.acquire(several).close();
             return "granted";
         });
         kinds.put(

@@ -5,7 +5,6 @@ import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import io.syncguard.JointLocks;
 import io.syncguard.LockCallback;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
@@ -66,7 +65,7 @@ class LeakDetectionTests {
         TRY(locks -> locks.tryAcquire(ORDER)),
         SHARED(locks -> locks.acquire(ORDER.shared())),
         WITHOUT_HEARTBEAT(locks -> locks.acquire(ORDER.noHeartbeat())),
-        WITH_OTHERS(locks -> JointLocks.of(locks).acquireTogether(List.of(ORDER, LockRequest.of("a"))).stream()
+        WITH_OTHERS(locks -> locks.acquire(List.of(ORDER, LockRequest.of("a"))).all().stream()
                 .skip(1)
                 .forEach(LockHandle::close)),
         JOINED_HANDLE_RELEASED(locks ->

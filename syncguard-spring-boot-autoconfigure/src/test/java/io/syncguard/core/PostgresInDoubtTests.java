@@ -80,7 +80,7 @@ class PostgresInDoubtTests {
     void keys_that_were_granted_together_by_an_answer_that_was_cut_off_are_all_released() {
         proxy.loseNextAnswer();
 
-        assertThatThrownBy(() -> locks.acquireTogether(List.of(REQUEST, LockRequest.of("order:43"))))
+        assertThatThrownBy(() -> locks.acquire(List.of(REQUEST, LockRequest.of("order:43"))))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("order:42");
 

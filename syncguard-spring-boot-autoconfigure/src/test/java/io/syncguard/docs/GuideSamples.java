@@ -140,6 +140,13 @@ class GuideSamples {
         // end
     }
 
+    void several(String from, String to, long cents) {
+        // sample: several
+        List<LockRequest> accounts = List.of(LockRequest.of("account", from), LockRequest.of("account", to));
+        locks.executeWithoutResult(accounts, held -> transfer(from, to, cents));
+        // end
+    }
+
     Receipt tryTemplate(String orderId) throws IOException {
         // sample: try
         LockRequest request = LockRequest.of("order", orderId).ttl(Duration.ofSeconds(10));

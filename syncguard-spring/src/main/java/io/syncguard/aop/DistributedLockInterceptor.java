@@ -1,9 +1,8 @@
 package io.syncguard.aop;
 
-import io.syncguard.CurrentLocks;
 import io.syncguard.DistributedLock;
-import io.syncguard.JointLocks;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
@@ -15,7 +14,7 @@ import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -68,22 +67,15 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         return requests.isEmpty() ? call.proceed() : new LockedCall(call, requests).run();
     }
 
-    /** One call. It acquires its locks in order, free ones together, and releases them in reverse order. */
+    /** One call. */
     private final class LockedCall {
 
         private final LockedMethod method;
         private final AnnotatedCall<LockedMethod> call;
         private final List<FencedRequest> requests;
         private final OpenCall open;
-        private final List<LockHandle> locks = new ArrayList<>(1);
-        private final List<FencedLock> fencedLocks = new ArrayList<>(0);
+        private @Nullable LockHandles locks;
         private @Nullable LockNotAcquiredException refusal;
-
-        /** The number of locks that the call has entered. */
-        private int entered;
-
-        /** The manager of all locks of the call, resolved for the first one. */
-        private @Nullable LockManager manager;
 
         LockedCall(AnnotatedCall<LockedMethod> call, List<FencedRequest> requests) {
             this.method = call.method();
@@ -100,84 +92,42 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         /** NullAway sees only on JDK 22 and later that a callable of {@code @Nullable Object} may return null. */
         @SuppressWarnings("NullAway")
         private @Nullable Object callUnderLocks() throws Exception {
-            return CurrentLocks.<@Nullable Object>call(this::nextLock, () -> refusal == null ? callBody() : REFUSED);
+            try {
+                locks = acquire(LockSetupException.requireAnswer(
+                        "LockManager.current", method.manager().current()));
+            } catch (LockNotAcquiredException ex) {
+                if (!open.continuesWithoutLock()) {
+                    throw ex;
+                }
+                refusal = ex;
+                return REFUSED;
+            }
+            return locks.<@Nullable Object>bind(this::callBody).call();
+        }
+
+        private LockHandles acquire(LockManager manager) {
+            Duration timeLeft = open.timeLeft();
+            List<LockRequest> locks = requests.stream()
+                    .map(request -> request.lock().waitExactly(timeLeft))
+                    .toList();
+            return locks.size() == 1
+                    ? LockHandles.of(List.of(
+                            LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(locks.get(0)))))
+                    : LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(locks));
         }
 
         private @Nullable Object callBody() throws Exception {
-            requireHeld();
+            List<FencedLock> fencedLocks = FencedLock.of(requests, handles());
             if (!fencedLocks.isEmpty()) {
                 FencedLock.pass(fencedLocks, call.invocation());
             }
             return call.proceed();
         }
 
-        /** Returns the lock that the call enters next; {@code null} after the last one, and after a refusal. */
-        private @Nullable LockHandle nextLock() {
-            if (entered == locks.size() && entered < requests.size()) {
-                acquireNext();
-            }
-            return entered < locks.size() ? locks.get(entered++) : null;
-        }
-
-        private void acquireNext() {
-            try {
-                for (LockHandle lock : acquire(requests.subList(locks.size(), requests.size()))) {
-                    String resource = requests.get(locks.size()).resource();
-                    locks.add(lock);
-                    if (resource != null) {
-                        fencedLocks.add(new FencedLock(lock, resource));
-                    }
-                }
-            } catch (LockNotAcquiredException ex) {
-                if (!open.continuesWithoutLock()) {
-                    throw ex;
-                }
-                refusal = ex;
-            }
-        }
-
-        /** Acquires the first missing lock, and those behind it that are free. */
-        private List<LockHandle> acquire(List<FencedRequest> missing) {
-            LockRequest first = missing.get(0).lock().waitExactly(open.timeLeft());
-            if (missing.size() == 1) {
-                return List.of(LockSetupException.requireAnswer(
-                        "LockManager.acquire", manager().acquire(first)));
-            }
-            List<LockRequest> together = new ArrayList<>(missing.size());
-            together.add(first);
-            missing.subList(1, missing.size()).forEach(other -> together.add(other.lock()));
-            List<LockHandle> acquired = JointLocks.of(manager()).acquireTogether(together);
-            if (acquired.isEmpty()) {
-                throw new IllegalStateException(manager()
-                        + " returned no handle from acquireTogether: return that of the first request, or throw");
-            }
-            return acquired;
-        }
-
-        private LockManager manager() {
-            if (manager == null) {
-                manager = LockSetupException.requireAnswer(
-                        "LockManager.current", method.manager().current());
-            }
-            return manager;
-        }
-
-        /** Called after a refusal, when the locks of the other keys have been released. */
+        /** Called after a refusal. */
         private @Nullable Object withoutLock() throws Exception {
             return open.withoutLock(nameOf(call.invocation().getMethod()), Objects.requireNonNull(refusal))
                     .call();
-        }
-
-        /** The first locks may have been lost while the call waited for the others. */
-        private void requireHeld() {
-            for (LockHandle lock : locks) {
-                if (!lock.isHeld()) {
-                    throw new LockLostException(
-                            lock.key(),
-                            "Lock '" + lock.key() + "' was lost while the call waited for its other locks; the method"
-                                    + " did not run");
-                }
-            }
         }
 
         private void checkResult(@Nullable Object result) {
@@ -186,10 +136,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
         private void release(@Nullable Throwable cancelled) {
             try {
-                if (locks.size() == 1) {
-                    locks.get(0).close();
-                } else if (!locks.isEmpty()) {
-                    JointLocks.of(manager()).closeAll(locks);
+                if (locks != null) {
+                    locks.close();
                 }
             } catch (LockLostException ex) {
                 throw cancelled == null ? ex : causedBy(cancelled, ex);
@@ -197,7 +145,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         }
 
         private void onLost(Runnable cancel) {
-            locks.stream().filter(lock -> interrupts(lock)).forEach(lock -> lock.onLost(cancel));
+            handles().stream().filter(lock -> interrupts(lock)).forEach(lock -> lock.onLost(cancel));
+        }
+
+        private List<LockHandle> handles() {
+            return locks == null ? List.of() : locks.all();
         }
     }
 

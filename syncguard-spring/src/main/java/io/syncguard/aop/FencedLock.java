@@ -1,6 +1,7 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockHandle;
+import java.util.ArrayList;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,22 @@ import org.springframework.aop.ProxyMethodInvocation;
 record FencedLock(LockHandle lock, String resource) {
 
     private static final String ATTRIBUTE = FencedLock.class.getName();
+
+    /**
+     * The locks of requests that protect a resource.
+     *
+     * @param handles one for each request, or none
+     */
+    static List<FencedLock> of(List<FencedRequest> requests, List<LockHandle> handles) {
+        List<FencedLock> locks = new ArrayList<>(0);
+        for (int i = 0; i < handles.size(); i++) {
+            String resource = requests.get(i).resource();
+            if (resource != null) {
+                locks.add(new FencedLock(handles.get(i), resource));
+            }
+        }
+        return locks;
+    }
 
     /** @throws IllegalStateException when the call does not come through a Spring proxy */
     static void pass(List<FencedLock> locks, MethodInvocation call) {

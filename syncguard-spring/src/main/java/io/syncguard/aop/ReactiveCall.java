@@ -5,6 +5,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.reactive.ReactiveThreads;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.LongSupplier;
@@ -45,7 +46,7 @@ final class ReactiveCall {
         return adapter.fromPublisher(adapter.isMultiValue() ? results : results.singleOrEmpty());
     }
 
-    /** One subscription: its locks are nested, and released in reverse order. */
+    /** One subscription. */
     private final class Subscription {
 
         private final AnnotatedCall<LockedMethod> body = call.copy();
@@ -65,11 +66,22 @@ final class ReactiveCall {
 
         private Flux<Object> run(List<LockRequest> requests) {
             if (requests.isEmpty()) {
-                granted = true;
-                return published(body::proceed);
+                return runBody();
             }
-            LockRequest first = requests.get(0).waitExactly(open.timeLeft());
-            return locks.flux(first, lock -> run(requests.subList(1, requests.size())));
+            Duration timeLeft = open.timeLeft();
+            if (requests.size() == 1) {
+                return locks.flux(requests.get(0).waitExactly(timeLeft), lock -> runBody());
+            }
+            return locks.flux(
+                    requests.stream()
+                            .map(request -> request.waitExactly(timeLeft))
+                            .toList(),
+                    held -> runBody());
+        }
+
+        private Flux<Object> runBody() {
+            granted = true;
+            return published(body::proceed);
         }
 
         private Flux<Object> withoutLock(LockNotAcquiredException refusal) {

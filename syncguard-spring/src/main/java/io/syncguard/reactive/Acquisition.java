@@ -3,6 +3,7 @@ package io.syncguard.reactive;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -11,12 +12,12 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Acquires a lock for one subscription. Cancelling the subscription interrupts the thread that waits, and a lock that
- * is granted at the same time is released.
+ * Acquires the locks of one subscription. Cancelling the subscription interrupts the thread that waits, and locks that
+ * are granted at the same time are released.
  */
 final class Acquisition {
 
-    private final Callable<LockHandle> acquire;
+    private final Callable<LockHandles> acquire;
     private final Runnable waitEnded;
     private final MonoSink<Grant> sink;
 
@@ -26,8 +27,8 @@ final class Acquisition {
     /** Guarded by this object. */
     private boolean cancelled;
 
-    /** @param waitEnded runs when the lock is granted or refused, at least once */
-    Acquisition(Callable<LockHandle> acquire, Runnable waitEnded, MonoSink<Grant> sink) {
+    /** @param waitEnded runs when the locks are granted or refused, at least once */
+    Acquisition(Callable<LockHandles> acquire, Runnable waitEnded, MonoSink<Grant> sink) {
         this.acquire = acquire;
         this.waitEnded = waitEnded;
         this.sink = sink;
@@ -55,12 +56,12 @@ final class Acquisition {
     }
 
     private void run() {
-        LockHandle lock;
+        LockHandles locks;
         try {
             if (!begins()) {
                 return;
             }
-            lock = acquire.call();
+            locks = acquire.call();
         } catch (Throwable ex) {
             if (!isCancelledAtEnd()) {
                 waitEnded.run();
@@ -70,7 +71,7 @@ final class Acquisition {
         } finally {
             waitEnded.run();
         }
-        Grant grant = new Grant(lock);
+        Grant grant = new Grant(locks);
         try {
             if (!isCancelledAtEnd()) {
                 sink.success(grant);
@@ -79,7 +80,7 @@ final class Acquisition {
             grant.handedOver();
         }
         if (!grant.isTaken()) {
-            lock.release();
+            locks.all().forEach(LockHandle::release);
         }
     }
 

@@ -1,43 +1,43 @@
 package io.syncguard.reactive;
 
-import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A lock on its way from the thread that acquired it to the subscription. */
 final class Grant {
 
-    private final LockHandle lock;
+    private final LockHandles locks;
     private final CompletableFuture<@Nullable Void> handedOver = new CompletableFuture<>();
 
-    /** Read and written by the thread that acquired the lock. */
+    /** Read and written by the thread that acquired the locks. */
     private boolean taken;
 
-    Grant(LockHandle lock) {
-        this.lock = lock;
+    Grant(LockHandles locks) {
+        this.locks = locks;
     }
 
-    LockHandle lock() {
-        return lock;
+    LockHandles locks() {
+        return locks;
     }
 
-    /** Returns the lock. From now on, the subscription releases it. */
-    LockHandle take() {
+    /** Returns the locks. From now on, the subscription releases them. */
+    LockHandles take() {
         taken = true;
-        return lock;
+        return locks;
     }
 
     boolean isTaken() {
         return taken;
     }
 
-    /** Called when the thread that acquired the lock has left the body. */
+    /** Called when the thread that acquired the locks has left the body. */
     void handedOver() {
         handedOver.complete(null);
     }
 
     /**
-     * Completes when the thread that acquired the lock has left the body. Until then, a cancelled body still runs on
+     * Completes when the thread that acquired the locks has left the body. Until then, a cancelled body still runs on
      * that thread.
      */
     CompletableFuture<@Nullable Void> whenHandedOver() {

@@ -2,8 +2,10 @@ package io.syncguard.reactive;
 
 import io.syncguard.CurrentLocks;
 import io.syncguard.LockHandle;
-import java.util.ArrayList;
+import io.syncguard.LockHandles;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import reactor.core.Exceptions;
 import reactor.util.context.Context;
@@ -22,9 +24,11 @@ record HeldLocks(List<LockHandle> innermostFirst) {
                 .orElseGet(() -> new HeldLocks(CurrentLocks.innermostFirst()));
     }
 
-    HeldLocks and(LockHandle lock) {
-        List<LockHandle> locks = new ArrayList<>(innermostFirst.size() + 1);
-        locks.add(lock);
+    HeldLocks and(LockHandles inner) {
+        Set<LockHandle> locks = new LinkedHashSet<>();
+        for (int i = inner.all().size() - 1; i >= 0; i--) {
+            locks.add(inner.all().get(i));
+        }
         locks.addAll(innermostFirst);
         return new HeldLocks(List.copyOf(locks));
     }

@@ -2,12 +2,14 @@ package io.syncguard.reactive;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.OnLost;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -75,22 +77,48 @@ public final class ReactiveLockTemplate {
 
     /** Runs a body with any number of results under a lock. */
     public <T> Flux<T> flux(LockRequest request, Function<LockHandle, ? extends Publisher<T>> body) {
-        return routed(Flux.deferContextual(context -> {
-            HeldLocks outer = HeldLocks.of(context);
-            return Flux.<T, Grant>usingWhen(
-                    acquire(request, outer, context),
-                    grant -> run(outer.and(grant.take()), body),
-                    grant -> Mono.empty(),
-                    (grant, failure) -> Mono.empty(),
-                    grant -> Mono.fromFuture(grant.whenHandedOver(), true)
-                            .then(release(grant.lock()))
-                            .onErrorComplete());
-        }));
+        return flux(
+                request.key(),
+                manager -> LockHandles.of(
+                        List.of(LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(request)))),
+                locks -> body.apply(locks.all().get(0)));
     }
 
     /** Like {@link #flux(LockRequest, Function)} for the default request of this key. */
     public <T> Flux<T> flux(String key, Function<LockHandle, ? extends Publisher<T>> body) {
         return flux(LockRequest.of(key), body);
+    }
+
+    /** Runs a body with one result or none under all locks: see {@link LockManager#acquire(List)}. */
+    public <T> Mono<T> mono(List<LockRequest> requests, Function<LockHandles, ? extends Mono<T>> body) {
+        return this.<T>flux(requests, body).singleOrEmpty();
+    }
+
+    /** Runs a body with any number of results under all locks: see {@link LockManager#acquire(List)}. */
+    public <T> Flux<T> flux(List<LockRequest> requests, Function<LockHandles, ? extends Publisher<T>> body) {
+        List<LockRequest> all = LockLimits.requests(requests);
+        return flux(
+                all.get(0).key(),
+                manager -> LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(all)),
+                body);
+    }
+
+    /** @param key for messages */
+    private <T> Flux<T> flux(
+            String key,
+            Function<LockManager, LockHandles> acquire,
+            Function<LockHandles, ? extends Publisher<T>> body) {
+        return routed(Flux.deferContextual(context -> {
+            HeldLocks outer = HeldLocks.of(context);
+            return Flux.<T, Grant>usingWhen(
+                    acquire(key, acquire, outer, context),
+                    grant -> run(outer, grant.take(), body),
+                    grant -> Mono.empty(),
+                    (grant, failure) -> Mono.empty(),
+                    grant -> Mono.fromFuture(grant.whenHandedOver(), true)
+                            .then(release(grant.locks()))
+                            .onErrorComplete());
+        }));
     }
 
     /**
@@ -112,42 +140,45 @@ public final class ReactiveLockTemplate {
         });
     }
 
-    private Mono<Grant> acquire(LockRequest request, HeldLocks outer, ContextView context) {
+    private Mono<Grant> acquire(
+            String key, Function<LockManager, LockHandles> acquire, HeldLocks outer, ContextView context) {
         LockManager current = Objects.requireNonNull(Routes.current(manager, context));
         return Mono.create(sink -> {
-            Runnable waitEnded = outer.innermostFirst().isEmpty() ? threads.enter(request.key()) : () -> {};
-            new Acquisition(() -> outer.call(() -> current.acquire(request)), waitEnded, sink).on(threads);
+            Runnable waitEnded = outer.innermostFirst().isEmpty() ? threads.enter(key) : () -> {};
+            new Acquisition(() -> outer.call(() -> acquire.apply(current)), waitEnded, sink).on(threads);
         });
     }
 
     /** Runs the body, and then the release, which fails after a loss. */
-    private <T> Flux<T> run(HeldLocks held, Function<LockHandle, ? extends Publisher<T>> body) {
-        LockHandle lock = held.innermost();
-        Flux<T> result = Flux.defer(() -> publisher(held, body));
-        if (lock.request().onLost() == OnLost.INTERRUPT) {
-            result = result.takeUntilOther(Mono.create(sink -> lock.onLost(sink::success)));
+    private <T> Flux<T> run(HeldLocks outer, LockHandles locks, Function<LockHandles, ? extends Publisher<T>> body) {
+        HeldLocks held = outer.and(locks);
+        Flux<T> result = Flux.defer(() -> publisher(held, locks, body));
+        for (LockHandle lock : locks.all()) {
+            if (lock.request().onLost() == OnLost.INTERRUPT) {
+                result = result.takeUntilOther(Mono.create(sink -> lock.onLost(sink::success)));
+            }
         }
-        return result.onErrorResume(failure -> releaseAfter(failure, lock))
-                .concatWith(release(lock).then(Mono.empty()))
+        return result.onErrorResume(failure -> releaseAfter(failure, locks))
+                .concatWith(release(locks).then(Mono.empty()))
                 .contextWrite(held::writeTo);
     }
 
-    private static <T> Publisher<T> publisher(HeldLocks held, Function<LockHandle, ? extends Publisher<T>> body) {
-        LockHandle lock = held.innermost();
+    private static <T> Publisher<T> publisher(
+            HeldLocks held, LockHandles locks, Function<LockHandles, ? extends Publisher<T>> body) {
         try {
-            return held.<Publisher<T>>call(() -> body.apply(lock));
+            return held.<Publisher<T>>call(() -> body.apply(locks));
         } catch (Error ex) {
             if (Exceptions.isJvmFatal(ex)) {
                 // Reactor reports such an error, for instance a LinkageError, to no subscriber, so this subscription
-                // would never end and release the lock.
-                lock.release();
+                // would never end and release the locks.
+                locks.all().forEach(LockHandle::release);
             }
             throw ex;
         }
     }
 
-    private <T> Mono<T> releaseAfter(Throwable failure, LockHandle lock) {
-        return release(lock)
+    private <T> Mono<T> releaseAfter(Throwable failure, LockHandles locks) {
+        return release(locks)
                 .onErrorResume(atEnd -> {
                     boolean sameLoss = failure instanceof LockLostException one
                             && atEnd instanceof LockLostException other
@@ -160,8 +191,8 @@ public final class ReactiveLockTemplate {
                 .then(Mono.error(failure));
     }
 
-    /** Releases the lock. Cancelling the subscription does not cancel the release. */
-    private Mono<Void> release(LockHandle lock) {
-        return Mono.fromFuture(() -> threads.release(lock::close), true);
+    /** Releases the locks. Cancelling the subscription does not cancel the release. */
+    private Mono<Void> release(LockHandles locks) {
+        return Mono.fromFuture(() -> threads.release(locks::close), true);
     }
 }

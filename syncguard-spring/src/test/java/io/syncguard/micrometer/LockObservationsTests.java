@@ -76,12 +76,11 @@ class LockObservationsTests {
 
     @Test
     void keys_that_travel_together_have_observations_of_their_own() {
-        fixture.backend.keysTogether = 10;
         Observation request = Observation.start("request", registry);
         request.scoped(() -> {
-            List<LockHandle> handles =
-                    fixture.engine.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
-            fixture.engine.closeAll(handles);
+            fixture.engine
+                    .acquire(List.of(LockRequest.of("a"), LockRequest.of("b")))
+                    .close();
             assertThat(registry.getCurrentObservation()).isSameAs(request);
         });
 

@@ -81,6 +81,46 @@ class ReactiveLockTemplateTests {
     }
 
     @Test
+    void a_list_of_requests_is_one_call_for_all_locks_and_any_loss_ends_it() {
+        List<LockRequest> both =
+                List.of(LockRequest.of("b"), LockRequest.of("a").shared());
+        Sinks.One<String> source = Sinks.one();
+        CompletableFuture<String> result = locks.mono(both, held -> {
+                    assertThat(held.all()).extracting(LockHandle::key).containsExactly("b", "a");
+                    assertThat(LockHandle.current("a")).isPresent();
+                    assertThat(LockHandle.current("b")).isPresent();
+                    return source.asMono();
+                })
+                .toFuture();
+        eventually().until(() -> manager.isLocked("a") && manager.isLocked("b"));
+        assertThat(fixture.backend.acquiresTogether).hasValue(1);
+
+        manager.admin().forceRelease("a");
+        fixture.advanceUntil(result::isDone);
+
+        assertThat(result)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableThat()
+                .havingRootCause()
+                .isInstanceOf(LockLostException.class)
+                .withMessageContaining("'a'");
+        assertThat(manager.isLocked("b")).isFalse();
+        assertThat(locks.flux(both, held -> Flux.just(1, 2)).collectList().block())
+                .containsExactly(1, 2);
+    }
+
+    @Test
+    void a_list_with_a_taken_key_fails_and_leaves_the_others_free() {
+        fixture.holdElsewhere("b", EngineFixture.TTL);
+        List<LockRequest> requests =
+                List.of(LockRequest.of("a"), LockRequest.of("b").waitTime(Duration.ZERO));
+
+        assertThat(failureOf(locks.mono(requests, held -> Mono.just("ran"))))
+                .isInstanceOf(LockNotAcquiredException.class);
+        assertThat(manager.isLocked("a")).isFalse();
+    }
+
+    @Test
     void each_subscription_takes_the_lock() {
         Mono<Long> fence = locks.mono("order:42", lock -> Mono.just(lock.fence().value()));
 

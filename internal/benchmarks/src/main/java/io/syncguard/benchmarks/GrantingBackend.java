@@ -10,19 +10,23 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
 /** Grants every request and stores nothing, so that a benchmark measures only the library. */
 final class GrantingBackend implements LockBackend {
 
-    private static final AcquireResult GRANT = new AcquireResult.Granted(new Fence(1), Instant.EPOCH, Instant.EPOCH);
+    private static final AcquireResult.Granted GRANT =
+            new AcquireResult.Granted(new Fence(1), Instant.EPOCH, Instant.EPOCH);
 
     @Override
     public String name() {
@@ -32,6 +36,11 @@ final class GrantingBackend implements LockBackend {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         return GRANT;
+    }
+
+    @Override
+    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
+        return new JointResult(Collections.nCopies(requests.size(), GRANT), null);
     }
 
     @Override

@@ -262,7 +262,11 @@ public abstract class ContractFixture {
 
     /** The fence of the key that was drawn after n - 1 others. */
     protected final Condition<Fence> nth(long n) {
-        return fences.nth(KEY, n);
+        return nth(KEY, n);
+    }
+
+    protected final Condition<Fence> nth(String key, long n) {
+        return fences.nth(key, n);
     }
 
     /** Asserts that this number of fences was drawn for the key. */

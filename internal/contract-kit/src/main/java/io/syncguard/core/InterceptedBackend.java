@@ -14,13 +14,14 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,8 +70,8 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
 
-    /** How many keys one request may have, if the store takes fewer. */
-    public volatile int keysTogether = 1;
+    /** The number of the server of a key. */
+    public volatile ToIntFunction<String> servers = key -> 0;
 
     public volatile List<BlockingSession> blockingSessions = List.of();
     public volatile @Nullable PoolStatus pool;
@@ -141,7 +143,15 @@ public final class InterceptedBackend implements LockBackend {
 
     @Override
     public String lockIdFor(String key, String random) {
-        return store.lockIdFor(key, random);
+        String lockId = store.lockIdFor(key, random);
+        keys.put(lockId, key);
+        return lockId;
+    }
+
+    @Override
+    public int serverOf(String lockId) {
+        String key = keys.get(lockId);
+        return key == null ? store.serverOf(lockId) : servers.applyAsInt(key);
     }
 
     @Override
@@ -156,26 +166,14 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public int keysTogether() {
-        return Math.max(keysTogether, store.keysTogether());
-    }
-
-    @Override
-    public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
         acquiresTogether.incrementAndGet();
         requests.forEach(request -> keys.put(request.lockId(), request.key()));
         requests.forEach(onAcquire);
         beforeAcquire.run();
-        List<@Nullable AcquireResult> results =
-                store.keysTogether() > 1 ? store.acquireTogether(requests) : oneByOne(requests);
+        JointResult result = store.acquireTogether(requests, extent);
         afterAcquire.run();
-        return results;
-    }
-
-    private List<@Nullable AcquireResult> oneByOne(List<AcquireRequest> requests) {
-        List<@Nullable AcquireResult> results = new ArrayList<>();
-        requests.forEach(request -> results.add(store.acquire(request)));
-        return results;
+        return result;
     }
 
     @Override

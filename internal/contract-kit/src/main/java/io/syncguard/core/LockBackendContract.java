@@ -447,10 +447,7 @@ public abstract class LockBackendContract {
         return Stream.of(
                 byLockId("release", (store, ids) -> each(ids, store::release)),
                 byLockId("releaseAfter", (store, ids) -> each(ids, id -> store.releaseAfter(id, half))),
-                byLockId(
-                        "releaseTogether",
-                        (store, ids) ->
-                                store.keysTogether() > 1 ? store.releaseTogether(ids) : each(ids, store::release)),
+                byLockId("releaseTogether", LockBackend::releaseTogether),
                 byLockId("releaseAll", LockBackend::releaseAll),
                 byLockId("renewWaiters", LockBackend::renewWaiters),
                 byLockId("extend", (store, ids) -> each(ids, id -> store.extend(extension(id)))),

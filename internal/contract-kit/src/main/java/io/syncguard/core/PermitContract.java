@@ -489,12 +489,7 @@ public abstract class PermitContract extends ListeningFixture {
                 .map(AcquireRequest::keyedLockId)
                 .toList();
 
-        List<ReleaseResult> answers = new ArrayList<>();
-        for (int from = 0; from < ids.size(); from += backend().keysTogether()) {
-            answers.addAll(backend()
-                    .releaseTogether(ids.subList(
-                            from, Math.min(ids.size(), from + backend().keysTogether()))));
-        }
+        List<ReleaseResult> answers = backend().releaseTogether(ids);
 
         assertThat(answers)
                 .extracting(answer -> delivered(backend(), answer))

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -366,28 +364,6 @@ public abstract class QueueContract extends ContractFixture {
 
         assertThat(renewQueueEntry(waiting)).isZero();
         granted(waiting);
-    }
-
-    @Test
-    void keys_of_one_caller_are_each_answered_by_themselves_and_one_with_a_waiter_is_not_passed() {
-        AcquireRequest taken = request("taken", LockMode.EXCLUSIVE, TTL);
-        granted(elsewhere(), taken);
-        AcquireRequest waitedFor = request("waited for", LockMode.EXCLUSIVE, TTL);
-        granted(elsewhere(), waitedFor);
-        queued(elsewhere(), waiting(request("waited for", LockMode.EXCLUSIVE, TTL)));
-        List<AcquireRequest> requests = Stream.of("free", "waited for", "taken", "another free")
-                .map(key -> request(key, LockMode.EXCLUSIVE, TTL))
-                .toList();
-
-        List<@Nullable AcquireResult> answers = backend().acquireTogether(requests);
-
-        assertThat(answers.get(0)).isInstanceOf(AcquireResult.Granted.class);
-        assertThat(answers.subList(1, 3)).doesNotHaveAnyElementsOfTypes(AcquireResult.Granted.class);
-        for (int i = 0; i < answers.size(); i++) {
-            assertThat(backend().lookupById(requests.get(i).lockId()).isPresent())
-                    .isEqualTo(answers.get(i) instanceof AcquireResult.Granted);
-        }
-        assertThat(answers.get(3) != null).isEqualTo(backend().keysTogether() > 1);
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
@@ -93,9 +94,8 @@ class HandOverInAnswerTests {
         TOGETHER {
             @Override
             Runnable acquired(HandOverInAnswerTests test) {
-                test.fixture.backend.keysTogether = 10;
-                List<LockHandle> handles = test.locks.acquireTogether(List.of(LockRequest.of("another"), REQUEST));
-                return () -> test.locks.closeAll(handles);
+                LockHandles handles = test.locks.acquire(List.of(LockRequest.of("another"), REQUEST));
+                return handles::close;
             }
         },
         END_OF_TRANSACTION {
@@ -286,16 +286,15 @@ class HandOverInAnswerTests {
 
     @Test
     void keys_that_are_released_together_are_each_handed_over() throws Exception {
-        fixture.backend.keysTogether = 10;
         List<LockRequest> all = Stream.of("a", "b", "c")
                 .map(key -> LockRequest.of(key).waitTime(Duration.ofHours(1)))
                 .toList();
-        List<LockHandle> handles = locks.acquireTogether(all);
+        LockHandles handles = locks.acquire(all);
         FutureTask<LockHandle> a = fixture.startWaiting(all.get(0));
         FutureTask<LockHandle> c = fixture.startWaiting(all.get(2));
         int before = fixture.backend.acquires.get();
 
-        locks.closeAll(handles);
+        handles.close();
 
         assertThat(got(a).isHeld()).isTrue();
         assertThat(got(c).isHeld()).isTrue();

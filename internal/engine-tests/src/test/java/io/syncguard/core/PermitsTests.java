@@ -8,13 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
@@ -224,17 +224,13 @@ class PermitsTests {
 
     @Test
     void requests_for_several_keys_have_a_permit_of_each() {
-        fixture.backend.keysTogether = 10;
         List<LockRequest> all = List.of(LockRequest.of("a"), LockRequest.of("b").permits(1), EXCLUSIVE.permits(2));
 
-        List<LockHandle> handles = new ArrayList<>();
-        for (int from = 0; from < all.size(); from = handles.size()) {
-            handles.addAll(locks.acquireTogether(all.subList(from, all.size())));
-        }
+        LockHandles handles = locks.acquire(all);
 
         assertThat(requests).extracting(AcquireRequest::permits).containsExactly(0, 1, 2);
         assertThat(locks.tryAcquire(LockRequest.of("b").permits(1))).isNull();
-        locks.closeAll(handles);
+        handles.close();
         assertThat(List.of("a", "b", KEY)).noneMatch(locks::isLocked);
     }
 

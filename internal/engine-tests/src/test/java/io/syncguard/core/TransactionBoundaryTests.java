@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
@@ -91,14 +92,14 @@ class TransactionBoundaryTests {
 
     @Test
     void keys_that_travel_together_are_released_when_the_transaction_has_ended_and_the_others_at_once() {
-        fixture.backend.keysTogether = 10;
         inTransaction = false;
-        List<LockHandle> outside = locks.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
+        LockHandles outside = locks.acquire(List.of(LockRequest.of("a"), LockRequest.of("b")));
         inTransaction = true;
-        List<LockHandle> inside = locks.acquireTogether(List.of(LockRequest.of("c"), LockRequest.of("d")));
+        LockHandles inside = locks.acquire(List.of(LockRequest.of("c"), LockRequest.of("d")));
         inTransaction = false;
 
-        locks.closeAll(Stream.concat(outside.stream(), inside.stream()).toList());
+        inside.close();
+        outside.close();
 
         assertThat(Stream.of("a", "b", "c", "d").filter(locks::isLocked)).containsExactly("c", "d");
         assertThat(fixture.backend.releasesTogether).hasValue(1);

@@ -10,6 +10,8 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
@@ -43,6 +45,11 @@ class ForwardingBackend implements LockBackend {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         return right.acquire(request);
+    }
+
+    @Override
+    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
+        return right.acquireTogether(requests, extent);
     }
 
     @Override

@@ -171,7 +171,7 @@ final class LockCalls {
             answers.call("tryExecute without a body", false, () -> template.tryExecuteWithoutResult(key, null));
         }
         answers.call("execute", legal, () -> template.execute(key, LockHandle::fence));
-        answers.call("acquire null", false, () -> manager.acquire(null));
+        answers.call("acquire null", false, () -> manager.acquire((LockRequest) null));
     }
 
     private void nest() {

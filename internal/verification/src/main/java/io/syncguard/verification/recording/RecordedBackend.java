@@ -6,6 +6,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.JointResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -52,7 +53,7 @@ public final class RecordedBackend implements BeanPostProcessor {
     private LockBackend recorded(LockBackend backend) {
         InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
             case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
-            case "acquireTogether" -> acquireTogether(backend, method, arguments[0]);
+            case "acquireTogether" -> acquireTogether(backend, method, arguments);
             case "release" -> release(backend, method, (KeyedLockId) arguments[0]);
             case "releaseAll", "releaseAllLater", "releaseTogether" -> releaseAll(backend, method, arguments[0]);
             case "extend", "extendLater" -> extend(backend, method, arguments[0]);
@@ -64,19 +65,22 @@ public final class RecordedBackend implements BeanPostProcessor {
                 Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
     }
 
-    /** Sends requests without queue entries together. A request that must be sent alone has had no effect. */
-    private Object acquireTogether(LockBackend backend, Method method, Object argument) throws Throwable {
-        List<HistoryEvent> asked = ((List<?>) argument)
+    private Object acquireTogether(LockBackend backend, Method method, Object[] arguments) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) arguments[0])
                 .stream().map(request -> asked((AcquireRequest) request)).toList();
         try {
-            List<?> results = (List<?>) call(backend, method, argument);
+            JointResult result = (JointResult) call(backend, method, arguments);
+            JointResult.Refusal refusal = result.refusal();
             for (int i = 0; i < asked.size(); i++) {
+                // What is neither granted nor refused was not tried.
                 recorder.write(
-                        results.get(i) instanceof AcquireResult result
-                                ? answered(asked.get(i), result)
-                                : asked.get(i).answered(System.nanoTime(), Outcome.FAILED));
+                        i < result.grants().size()
+                                ? answered(asked.get(i), result.grants().get(i))
+                                : refusal != null && i == refusal.position()
+                                        ? answered(asked.get(i), refusal.result())
+                                        : asked.get(i).answered(System.nanoTime(), Outcome.FAILED));
             }
-            return results;
+            return result;
         } catch (Throwable ex) {
             failed(asked, ex);
             throw ex;
