@@ -19,6 +19,13 @@ public final class LockLimits {
     /** The longest key, in UTF-8 bytes after normalisation. */
     public static final int MAX_KEY_BYTES = 512;
 
+    /**
+     * The most chars of a text whose normal form may have {@value #MAX_KEY_BYTES} UTF-8 bytes: three for two bytes, as
+     * in U+03B9 U+0308 U+0301, which are U+0390. A longer text is refused unread: normalising a run of marks takes time
+     * that grows with the square of its length.
+     */
+    static final int MAX_KEY_CHARS = MAX_KEY_BYTES * 3 / 2;
+
     /** The longest time that may be asked for. */
     public static final Duration MAX_DURATION = Duration.ofDays(365);
 
@@ -177,17 +184,24 @@ public final class LockLimits {
     }
 
     private static String text(String what, String text) {
-        boolean ascii = isPrintableAscii(requireNonNull(what, text));
+        if (requireNonNull(what, text).length() > MAX_KEY_CHARS) {
+            throw tooLong(what, text.length() + " characters");
+        }
+        boolean ascii = isPrintableAscii(text);
         String normalized = ascii ? text : normalize(what, text);
         int bytes = ascii ? text.length() : normalized.getBytes(StandardCharsets.UTF_8).length;
         if (bytes == 0) {
             throw invalid("A " + what + " must not be empty");
         }
         if (bytes > MAX_KEY_BYTES) {
-            throw invalid("A " + what + " has at most " + MAX_KEY_BYTES + " UTF-8 bytes, this one has " + bytes
-                    + ": use a shorter name or a hash of it");
+            throw tooLong(what, String.valueOf(bytes));
         }
         return normalized;
+    }
+
+    private static LockException tooLong(String what, String length) {
+        return invalid("A " + what + " has at most " + MAX_KEY_BYTES + " UTF-8 bytes, this one has " + length
+                + ": use a shorter name or a hash of it");
     }
 
     private static String withoutIdentity(String what, String text) {

@@ -1,6 +1,6 @@
 package io.syncguard;
 
-import java.util.Locale;
+import java.util.HexFormat;
 
 /**
  * Texts of callers, such as keys, owners and reasons, in messages and in the log. A line end or a control character in
@@ -20,11 +20,14 @@ public final class OneLine {
 
     private static String escaped(String text) {
         StringBuilder line = new StringBuilder();
-        text.codePoints()
-                .forEach(codePoint -> line.append(
-                        isEscaped(codePoint)
-                                ? String.format(Locale.ROOT, "\\u%04x", codePoint)
-                                : Character.toString(codePoint)));
+        text.codePoints().forEach(codePoint -> {
+            if (isEscaped(codePoint)) {
+                // None of them is beyond the basic plane.
+                line.append("\\u").append(HexFormat.of().toHexDigits((char) codePoint));
+            } else {
+                line.appendCodePoint(codePoint);
+            }
+        });
         return line.toString();
     }
 

@@ -2,13 +2,24 @@ package io.syncguard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import java.nio.charset.StandardCharsets;
+import java.text.Normalizer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -149,6 +160,89 @@ class LockLimitsTests {
         assertThat(new Fence(Fence.MAX_VALUE)).hasToString("900000000000000");
         refused(() -> new Fence(0), "between 1");
         refused(() -> new Fence(Fence.MAX_VALUE + 1), "between 1");
+    }
+
+    /** Normalising this text takes hours: it sorts a run of marks in time that grows with the square of its length. */
+    @ParameterizedTest
+    @MethodSource
+    void a_text_that_no_normalisation_can_shorten_enough_is_refused_at_once(String what, Consumer<String> use) {
+        String text = "a" + "\u0316\u0301".repeat(2_000_000);
+
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(5),
+                () -> assertThatExceptionOfType(LockException.class)
+                        .isThrownBy(() -> use.accept(text))
+                        .withMessageContainingAll(what, "512 UTF-8 bytes", "4000001 characters")
+                        .satisfies(ex -> assertThat(ex.getMessage()).hasSizeLessThan(200)));
+    }
+
+    static Stream<Arguments> a_text_that_no_normalisation_can_shorten_enough_is_refused_at_once() {
+        return Stream.of(
+                arguments("key", (Consumer<String>) LockRequest::of),
+                arguments("key", (Consumer<String>) LockLimits::key),
+                arguments("key", (Consumer<String>) text -> LockRequest.of("order", text)),
+                arguments("key", (Consumer<String>) LockHandle::current),
+                arguments("name", (Consumer<String>) text -> LockRequest.of(text, "42")),
+                arguments("resource", (Consumer<String>) LockLimits::resource),
+                arguments(
+                        "owner", (Consumer<String>) text -> LockRequest.of("a").owner(text)),
+                arguments("prefix", (Consumer<String>) text -> LockQuery.all().startingWith(text)),
+                arguments("page", (Consumer<String>) text -> LockQuery.all().after(text)));
+    }
+
+    @Test
+    void marks_within_the_limits_of_a_key_are_sorted_in_no_time() {
+        String marks = "\u0316\u0301".repeat(128);
+
+        assertTimeoutPreemptively(Duration.ofSeconds(10), () -> {
+            for (int i = 0; i < 10_000; i++) {
+                LockLimits.key(marks);
+            }
+        });
+    }
+
+    /**
+     * Counts each code point of a normal form D with the chars of its longest spelling. So no text is longer than the
+     * code points of its normal form D say, which are those of its normal form C in turn.
+     */
+    @Test
+    void no_text_with_more_chars_has_a_normal_form_within_the_limit() {
+        Map<Integer, Double> chars = new HashMap<>();
+        codePoints()
+                .filter(each -> nfd(each).codePointCount(0, nfd(each).length()) == 1)
+                .forEach(each -> chars.merge(nfd(each).codePointAt(0), 1.0 * Character.charCount(each), Math::max));
+
+        assertThat(codePoints().filter(each -> Character.charCount(each) > longest(each, chars)))
+                .isEmpty();
+        assertThat(codePoints()
+                        .filter(each -> Normalizer.isNormalized(Character.toString(each), Normalizer.Form.NFC))
+                        .mapToDouble(each ->
+                                longest(each, chars) / Character.toString(each).getBytes(StandardCharsets.UTF_8).length)
+                        .max())
+                .hasValue(1.0 * LockLimits.MAX_KEY_CHARS / LockLimits.MAX_KEY_BYTES);
+    }
+
+    private static double longest(int codePoint, Map<Integer, Double> chars) {
+        return nfd(codePoint).codePoints().mapToDouble(chars::get).sum();
+    }
+
+    private static String nfd(int codePoint) {
+        return Normalizer.normalize(Character.toString(codePoint), Normalizer.Form.NFD);
+    }
+
+    private static Stream<Integer> codePoints() {
+        return IntStream.rangeClosed(0, Character.MAX_CODE_POINT)
+                .filter(each -> Character.getType(each) != Character.SURROGATE)
+                .boxed();
+    }
+
+    @Test
+    void the_longest_spelling_of_a_key_is_a_key() {
+        String spelling = "\u03b9\u0308\u0301".repeat(256);
+
+        assertThat(spelling).hasSize(LockLimits.MAX_KEY_CHARS);
+        assertThat(LockLimits.key(spelling)).isEqualTo("\u0390".repeat(256));
+        refused(() -> LockLimits.key(spelling + "\u0301"), "512");
     }
 
     private static void refused(ThrowingCallable call, String message) {
