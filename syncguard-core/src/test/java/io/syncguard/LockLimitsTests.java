@@ -263,6 +263,29 @@ class LockLimitsTests {
         }
     }
 
+    /** Each of them took milliseconds, and a call may have a thousand keys. */
+    @ParameterizedTest
+    @ValueSource(strings = {"[", "a.", "a.A@1"})
+    void a_text_that_looks_like_that_of_an_object_is_judged_in_no_time(String repeated) {
+        String key = repeated.repeat(490 / repeated.length() / 2) + "a".repeat(240) + ".A@1";
+
+        assertTimeoutPreemptively(Duration.ofSeconds(10), () -> {
+            for (int i = 0; i < 10_000; i++) {
+                assertThat(LockRequest.of(key).key()).isEqualTo(key);
+            }
+        });
+    }
+
+    @Test
+    void the_text_of_an_object_is_found_behind_others_that_are_none() {
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> LockRequest.of("a@1b.C@2[[Lx.Y@fg;java.lang.Object@1g_java.lang.Object@1f"))
+                .withMessageContaining("'java.lang.Object@1f'");
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> LockRequest.of("[L[[[Lshop.Order;@1f"))
+                .withMessageContaining("'[[[Lshop.Order;@1f'");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -3,8 +3,10 @@ package io.syncguard.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
@@ -15,10 +17,12 @@ import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -28,7 +32,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -265,6 +271,60 @@ class DistributedLockSeveralKeysTests {
     }
 
     @Test
+    void too_many_keys_are_counted_before_any_of_them_is_read() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            List<Object> unreadable =
+                    Stream.<Object>generate(Unreadable::new).limit(1_000_000).toList();
+            long[] numbers = LongStream.range(0, 1_000_000).toArray();
+            List<ThrowingCallable> calls = List.of(
+                    () -> several.objects(unreadable),
+                    () -> several.objects(unreadable.toArray()),
+                    () -> several.objects(new HashSet<>(unreadable)),
+                    () -> several.objects(Optional.of(unreadable)),
+                    () -> several.objects(Collections.synchronizedCollection(unreadable)),
+                    () -> several.objects(new ArrayDeque<>(unreadable)),
+                    () -> several.named(unreadable),
+                    () -> several.numbers(numbers, () -> {}));
+
+            for (ThrowingCallable call : calls) {
+                assertThatThrownBy(call)
+                        .isInstanceOf(IllegalKeyException.class)
+                        .hasMessageContainingAll("gives 101 ", " or more", "syncguard.aop.max-keys is 100");
+            }
+            assertThat(context.getBean(Grants.class).keys).isEmpty();
+        });
+    }
+
+    @Test
+    void keys_that_occur_again_and_again_are_judged_once() {
+        runner.run(context -> {
+            List<String> keys = Collections.nCopies(100_000, "a.".repeat(124) + ".A@1");
+
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(20), () -> context.getBean(Several.class).all(keys, () -> {}));
+
+            assertThat(context.getBean(Grants.class).keys).hasSize(1);
+        });
+    }
+
+    @Test
+    void an_argument_of_many_parts_costs_little_where_a_key_looks_like_the_text_of_an_object() {
+        runner.run(context -> {
+            List<List<List<Object>>> parts = Collections.nCopies(
+                    100,
+                    Collections.nCopies(
+                            100,
+                            Stream.<Object>generate(ArrayList::new).limit(100).toList()));
+            List<String> keys =
+                    IntStream.range(0, 100).mapToObj(i -> "bob@" + i).toList();
+
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(20), () -> context.getBean(Several.class).beside(keys, parts));
+        });
+    }
+
+    @Test
     void a_property_permits_a_thousand_keys_also_for_futures_and_without_locks() {
         ApplicationContextRunner many = runner.withPropertyValues("syncguard.aop.max-keys=1000");
         List<String> thousand = numbered(1000);
@@ -428,6 +488,15 @@ class DistributedLockSeveralKeysTests {
 
     record Order(@Nullable String id) {}
 
+    /** Each is different from all others. */
+    static class Unreadable {
+
+        @Override
+        public String toString() {
+            throw new AssertionError("Nothing reads one of too many keys");
+        }
+    }
+
     static class Several {
 
         @DistributedLock(key = "#keys")
@@ -457,6 +526,15 @@ class DistributedLockSeveralKeysTests {
         public void numbers(long[] keys, Runnable body) {
             body.run();
         }
+
+        @DistributedLock(key = "#value")
+        public void objects(Object value) {}
+
+        @DistributedLock(name = "order", key = "#value")
+        public void named(Object value) {}
+
+        @DistributedLock(key = "#keys")
+        public void beside(List<String> keys, Object argument) {}
 
         @DistributedLock(name = "account", key = "{#from, #to}")
         public void transfer(String from, String to) {}

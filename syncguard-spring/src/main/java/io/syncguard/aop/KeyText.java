@@ -35,6 +35,9 @@ final class KeyText {
     /** Maximum number of parts of a value that are compared to a text that looks like an identity. */
     private static final int PARTS = 100;
 
+    /** The same for an argument with all parts of its parts: a client may have sent it. */
+    private static final int ALL_PARTS = 1_000;
+
     private KeyText() {}
 
     /** Returns the value of an optional, {@code null} if it is empty, and any other value unchanged. */
@@ -78,7 +81,7 @@ final class KeyText {
         return text.indexOf('@') < 0
                 ? null
                 : Arrays.stream(arguments)
-                        .flatMap(argument -> withParts(argument, DEPTH))
+                        .flatMap(argument -> withParts(argument, DEPTH).limit(ALL_PARTS))
                         .filter(part -> text.contains("@" + ObjectUtils.getIdentityHexString(part)))
                         .map(UnfitValue::withoutText)
                         .findFirst()
@@ -194,7 +197,7 @@ final class KeyText {
             return Stream.of(entry.getKey(), entry.getValue());
         }
         if (value instanceof Collection<?> values) {
-            return Arrays.stream(values.toArray());
+            return values.stream().map(part -> part);
         }
         if (value instanceof Object[] values) {
             return Arrays.stream(values);

@@ -14,8 +14,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -73,12 +77,7 @@ record LockedMethod(
         }
         List<FencedRequest> requests = requestsInOrder(call);
         if (requests.size() > 1 && requests.size() > maxKeys.getAsInt()) {
-            throw new IllegalKeyException(refusal(
-                    "key",
-                    key,
-                    "",
-                    "gives " + requests.size() + " keys for this call, but syncguard.aop.max-keys is "
-                            + maxKeys.getAsInt() + ". Lock fewer at once, or one key that stands for all of them"));
+            throw tooMany("key", key, requests.size() + " keys");
         }
         return requests;
     }
@@ -115,18 +114,44 @@ record LockedMethod(
         Object value = KeyText.withoutOptional(value(expression, call, () -> expression.value(call, operands)));
         List<@Nullable Object> values = KeyText.elements(value);
         List<@Nullable Object> all = values == null ? Collections.singletonList(value) : values;
+        requireFew(what, expression, all);
         UnfitValue operand = operands.unfit();
         if (operand != null) {
             int number = numberOf(all, String.valueOf(operand.value()));
             String verb = operand.path().isEmpty() ? "contains " : "is ";
             throw unfit(what, expression, call, operand.within(element(values, number)), verb);
         }
+        Map<String, T> used = new HashMap<>();
         return IntStream.range(0, all.size())
                 .mapToObj(i -> {
                     String element = element(values, i);
-                    return checked(what, expression, element, text(what, expression, call, all.get(i), element), use);
+                    String text = text(what, expression, all.get(i), element, call);
+                    return used.computeIfAbsent(text, each -> used(what, expression, call, each, element, use));
                 })
                 .toList();
+    }
+
+    /** Counts different elements before anything reads one of them: a client may have sent a long list. */
+    private void requireFew(String what, MethodExpression expression, List<@Nullable Object> values) {
+        if (values.size() == 1 || values.size() <= maxKeys.getAsInt()) {
+            return;
+        }
+        Set<@Nullable Object> different = new HashSet<>();
+        for (int i = 0; i < values.size(); i++) {
+            if (different.add(values.get(i)) && different.size() > maxKeys.getAsInt()) {
+                String more = i + 1 < values.size() ? " or more" : "";
+                throw tooMany(what, expression, different.size() + " " + what + "s" + more);
+            }
+        }
+    }
+
+    private IllegalKeyException tooMany(String what, @Nullable Object expression, String number) {
+        return new IllegalKeyException(refusal(
+                what,
+                expression,
+                "",
+                "gives " + number + " for this call, but syncguard.aop.max-keys is " + maxKeys.getAsInt()
+                        + ". Lock fewer at once, or one key that stands for all of them"));
     }
 
     /** The name of an element, counted from 1; empty for a single value. */
@@ -136,7 +161,8 @@ record LockedMethod(
 
     /** The position of the first text that contains another one; negative if none does. */
     private static int numberOf(List<@Nullable Object> texts, String part) {
-        return IntStream.range(0, texts.size())
+        // A longer part takes too long to find.
+        return IntStream.range(0, part.length() > LockLimits.MAX_KEY_BYTES ? 0 : texts.size())
                 .filter(i -> texts.get(i) instanceof CharSequence text
                         && text.toString().contains(part))
                 .findFirst()
@@ -179,7 +205,7 @@ record LockedMethod(
     }
 
     private String text(
-            String what, MethodExpression expression, MethodCall call, @Nullable Object wrapped, String element) {
+            String what, MethodExpression expression, @Nullable Object wrapped, String element, MethodCall call) {
         Object value = KeyText.withoutOptional(wrapped);
         UnfitValue unfit = KeyText.unfit(value);
         if (unfit != null) {
@@ -190,11 +216,24 @@ record LockedMethod(
             throw new IllegalKeyException(
                     refusal(what, expression, element, "is " + (value == null ? "null" : "blank") + " for this call"));
         }
+        return text;
+    }
+
+    private <T> T used(
+            String what,
+            MethodExpression expression,
+            MethodCall call,
+            String text,
+            String element,
+            Function<String, T> use) {
+        String whole = prefix.isEmpty() ? text : prefix + ":" + text;
+        // Its length comes first: nothing else looks at a text that is too long.
+        checked(what, expression, element, whole, LockLimits::key);
         UnfitValue printed = KeyText.printedIn(text, call.getArgs());
         if (printed != null) {
             throw unfit(what, expression, call, printed.within(element), "contains ");
         }
-        return prefix.isEmpty() ? text : prefix + ":" + text;
+        return checked(what, expression, element, whole, use);
     }
 
     private LockException unfit(
