@@ -14,6 +14,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
+import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import java.time.Duration;
@@ -22,14 +23,20 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -39,8 +46,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -141,16 +151,104 @@ class DistributedLockSeveralKeysTests {
         });
     }
 
-    @Test
-    void an_empty_collection_runs_the_body_without_a_lock() {
+    @ParameterizedTest
+    @MethodSource
+    void no_key_at_all_is_refused_because_the_body_would_run_without_a_lock(Object nothing) {
         runner.run(context -> {
-            List<Boolean> locked = new ArrayList<>();
+            Several several = context.getBean(Several.class);
+            List<ThrowingCallable> calls = List.of(
+                    () -> several.objects(nothing),
+                    () -> several.named(nothing),
+                    () -> several.skippingAll(nothing),
+                    () -> several.otherwise(nothing),
+                    () -> several.later(nothing),
+                    () -> several.published(nothing).block(Duration.ofSeconds(30)));
 
-            context.getBean(Several.class)
-                    .all(List.of(), () -> locked.add(LockHandle.current().isPresent()));
-
-            assertThat(locked).containsExactly(false);
+            for (ThrowingCallable call : calls) {
+                assertThatThrownBy(call)
+                        .isInstanceOfSatisfying(
+                                IllegalKeyException.class,
+                                ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                        .hasMessageContainingAll("#value", "Several.", "no key", "condition");
+            }
+            assertThat(several.ran).hasValue(0);
         });
+    }
+
+    static Stream<Object> no_key_at_all_is_refused_because_the_body_would_run_without_a_lock() {
+        return Stream.of(
+                List.of(),
+                Set.of(),
+                new ArrayList<>(),
+                new ArrayDeque<>(),
+                new TreeSet<>(),
+                EnumSet.noneOf(LockMode.class),
+                Map.of().keySet(),
+                Map.of().entrySet(),
+                new TreeMap<>().values(),
+                new Object[] {new String[0]},
+                new Object[] {new int[0][0]},
+                new long[0],
+                new boolean[0],
+                Optional.of(List.of()),
+                Optional.of(new int[0]));
+    }
+
+    @Test
+    void a_condition_lets_the_body_run_without_keys() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+
+            several.ifAny(List.of());
+            several.ifAny(List.of("a"));
+
+            assertThat(several.ran).hasValue(2);
+            assertThat(context.getBean(Grants.class).keys).containsExactly("a");
+        });
+    }
+
+    @Test
+    void a_projection_or_selection_that_leaves_nothing_is_refused() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+
+            assertThatThrownBy(() -> several.orders(List.of()))
+                    .isInstanceOf(IllegalKeyException.class)
+                    .hasMessageContainingAll("#orders.![id]", "no key");
+            assertThatThrownBy(() -> several.open(List.of(new Order(null))))
+                    .isInstanceOf(IllegalKeyException.class)
+                    .hasMessageContainingAll("no key");
+        });
+    }
+
+    /** Such a value has nothing to lock yet, and its text would be that of all others of its kind. */
+    @ParameterizedTest
+    @MethodSource
+    void a_value_that_comes_later_is_no_key(Object later) {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+
+            assertThatThrownBy(() -> several.objects(later))
+                    .isInstanceOfSatisfying(
+                            LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                    .hasMessageContainingAll("#value", later.getClass().getTypeName());
+            assertThatThrownBy(() -> several.objects(List.of("a", later))).hasMessageContaining("element 2");
+            assertThat(several.ran).hasValue(0);
+        });
+    }
+
+    static Stream<Object> a_value_that_comes_later_is_no_key() {
+        return Stream.of(
+                Mono.empty(),
+                Mono.just("a"),
+                Flux.empty(),
+                Flux.just("a"),
+                Mono.fromSupplier(() -> "a"),
+                CompletableFuture.completedFuture("a"),
+                new FutureTask<>(() -> "a"),
+                Stream.empty(),
+                List.of().iterator(),
+                List.of().spliterator());
     }
 
     @Test
@@ -527,11 +625,47 @@ class DistributedLockSeveralKeysTests {
             body.run();
         }
 
+        private final AtomicInteger ran = new AtomicInteger();
+
         @DistributedLock(key = "#value")
-        public void objects(Object value) {}
+        public void objects(Object value) {
+            ran.incrementAndGet();
+        }
 
         @DistributedLock(name = "order", key = "#value")
-        public void named(Object value) {}
+        public void named(Object value) {
+            ran.incrementAndGet();
+        }
+
+        @DistributedLock(key = "#value", onContention = OnContention.SKIP)
+        public void skippingAll(Object value) {
+            ran.incrementAndGet();
+        }
+
+        @DistributedLock(key = "#value", fallback = "objects")
+        public void otherwise(Object value) {
+            ran.incrementAndGet();
+        }
+
+        @DistributedLock(key = "#value")
+        public CompletableFuture<Integer> later(Object value) {
+            return CompletableFuture.completedFuture(ran.incrementAndGet());
+        }
+
+        @DistributedLock(key = "#value")
+        public Mono<Integer> published(Object value) {
+            return Mono.fromSupplier(ran::incrementAndGet);
+        }
+
+        @DistributedLock(key = "#keys", condition = "!#keys.empty")
+        public void ifAny(List<String> keys) {
+            ran.incrementAndGet();
+        }
+
+        @DistributedLock(key = "#orders.?[id != null].![id]")
+        public void open(List<Order> orders) {
+            ran.incrementAndGet();
+        }
 
         @DistributedLock(key = "#keys")
         public void beside(List<String> keys, Object argument) {}

@@ -63,6 +63,7 @@ class CallMessagesTests {
                     mistakes.put("call-key-blank", () -> shop.submit(" "));
                     mistakes.put("call-key-too-long", () -> shop.submit("x".repeat(600)));
                     mistakes.put("call-too-many-keys", () -> shop.submitAll(List.of("1", "2", "3")));
+                    mistakes.put("call-no-keys", () -> shop.submitAll(List.of()));
                     mistakes.put("call-property-of-null", () -> shop.pay(null));
                     mistakes.put("call-unknown-property", () -> shop.pay("42"));
                     mistakes.put("call-name-empty", () -> LockRequest.of("", "42"));

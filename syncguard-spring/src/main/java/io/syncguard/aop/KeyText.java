@@ -20,6 +20,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -105,6 +106,9 @@ final class KeyText {
         }
         if (value instanceof Set && !(value instanceof SortedSet || value instanceof EnumSet)) {
             return new UnfitValue(value, "whose text depends on the order of its elements. Use a java.util.TreeSet");
+        }
+        if (ReactiveAdapterRegistry.getSharedInstance().getAdapter(value.getClass()) != null) {
+            return new UnfitValue(value, "whose value comes later. Call the method when it is there");
         }
         if (value instanceof Thread) {
             return new UnfitValue(value, "whose text differs in each process. Use its name: #thread.name");

@@ -114,6 +114,14 @@ record LockedMethod(
         Object value = KeyText.withoutOptional(value(expression, call, () -> expression.value(call, operands)));
         List<@Nullable Object> values = KeyText.elements(value);
         List<@Nullable Object> all = values == null ? Collections.singletonList(value) : values;
+        if (all.isEmpty()) {
+            throw new IllegalKeyException(refusal(
+                    what,
+                    expression,
+                    "",
+                    "gives no " + what + " for this call, which would run without a lock. Do not call it without keys;"
+                            + " or allow that with a condition, such as condition = \"!#ids.empty\""));
+        }
         requireFew(what, expression, all);
         UnfitValue operand = operands.unfit();
         if (operand != null) {
