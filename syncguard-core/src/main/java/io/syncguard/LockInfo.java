@@ -24,4 +24,9 @@ public record LockInfo(
         Instant acquiredAt,
         Instant expiresAt,
         Fence fence,
-        String owner) {}
+        String owner) {
+
+    public LockInfo {
+        owner = MessageText.shortened(owner);
+    }
+}

@@ -26,6 +26,9 @@ public final class LockLimits {
      */
     static final int MAX_KEY_CHARS = MAX_KEY_BYTES * 3 / 2;
 
+    /** How the keys of elections begin. No lock by another name has such a key. */
+    public static final String ELECTION_PREFIX = "leader:";
+
     /** The longest time that may be asked for. */
     public static final Duration MAX_DURATION = Duration.ofDays(365);
 

@@ -32,5 +32,10 @@ public record LockStatus(String key, Instant at, List<LockInfo> holders, List<Wa
      * @param owner the label of the process that waits
      * @param since the time of its arrival
      */
-    public record Waiter(LockMode mode, int permits, String owner, Instant since) {}
+    public record Waiter(LockMode mode, int permits, String owner, Instant since) {
+
+        public Waiter {
+            owner = MessageText.shortened(owner);
+        }
+    }
 }

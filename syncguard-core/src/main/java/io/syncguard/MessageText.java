@@ -5,13 +5,34 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Durations and names in messages, for people. */
 public final class MessageText {
 
+    /** The most chars of a text that somebody else has written. */
+    private static final int MAX_CHARS = 512;
+
+    /** The most names that a message lists, and among which it looks for a similar one. */
+    private static final int MAX_NAMES = 100;
+
     private MessageText() {}
+
+    /** The beginning of a long text of a client or of a store, for messages and for people: 512 chars and an ellipsis. */
+    public static String shortened(String text) {
+        if (text.length() <= MAX_CHARS) {
+            return text;
+        }
+        int end = Character.isHighSurrogate(text.charAt(MAX_CHARS - 1)) ? MAX_CHARS - 1 : MAX_CHARS;
+        return text.substring(0, end) + "\u2026";
+    }
+
+    /** The names in their order, as in {@code [north, south]}; of many only their number. */
+    public static String listed(Collection<String> names) {
+        return names.size() > MAX_NAMES ? names.size() + " others" : new TreeSet<>(names).toString();
+    }
 
     /** The duration as people write it in a property: {@code 30s}, {@code 1500ms}, {@code 1m30s}. */
     public static String of(Duration duration) {
@@ -39,6 +60,8 @@ public final class MessageText {
         // A known name is spelt right: something else is wrong.
         int limit = known.contains(unknown) ? -1 : Math.min(3, unknown.length() / 2);
         return known.stream()
+                .limit(MAX_NAMES)
+                .filter(name -> Math.abs(name.length() - unknown.length()) <= limit)
                 .filter(name -> distance(unknown, name) <= limit)
                 .min(Comparator.comparingInt((String name) -> distance(unknown, name))
                         .thenComparing(Comparator.naturalOrder()))

@@ -17,6 +17,10 @@ import java.time.Instant;
 public record RawLockInfo(
         String key, String lockId, LockMode mode, Instant acquiredAt, Instant expiresAt, Fence fence, String owner) {
 
+    public RawLockInfo {
+        owner = MessageText.shortened(owner);
+    }
+
     /** Without the lock id. */
     @Override
     public String toString() {

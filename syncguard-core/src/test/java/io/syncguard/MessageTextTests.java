@@ -2,10 +2,15 @@ package io.syncguard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.syncguard.leader.LeaderSettings;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Hashes;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -113,6 +118,48 @@ class MessageTextTests {
                         () -> LeaderSettings.defaults().fenceRotation(second.negated()),
                         "fence rotation is -1s, but has to be at most 7500ms, half of the ttl (15s)"
                                 + ". Zero turns it off"));
+    }
+
+    @Test
+    void a_long_text_of_somebody_else_is_shortened() {
+        String shortened = "x".repeat(511) + "\u2026";
+
+        assertThat(MessageText.shortened("x".repeat(512))).isEqualTo("x".repeat(512));
+        assertThat(MessageText.shortened("x".repeat(511) + "\ud83d\udd12")).isEqualTo(shortened);
+        assertThat(MessageText.shortened("x".repeat(100_000))).hasSize(513);
+    }
+
+    /** Another application may write any owner into the tables. */
+    @Test
+    void an_owner_of_the_store_is_shortened_wherever_it_is_shown() {
+        String owner = "x".repeat(100_000);
+        RawLockInfo raw =
+                new RawLockInfo("a", "id", LockMode.EXCLUSIVE, Instant.EPOCH, Instant.EPOCH, new Fence(1), owner);
+
+        assertThat(Stream.of(
+                        raw.owner(),
+                        Hashes.abbreviated(raw).owner(),
+                        new AcquireResult.Holder(owner, Instant.EPOCH, true, false).owner(),
+                        new LockStatus.Waiter(LockMode.SHARED, 0, owner, Instant.EPOCH).owner()))
+                .allSatisfy(each -> assertThat(each).hasSize(513));
+    }
+
+    @Test
+    void many_names_are_counted_and_not_compared() {
+        List<String> names = IntStream.range(0, 100_000)
+                .mapToObj(i -> "tenant-" + (100_000 + i))
+                .toList();
+
+        assertThat(MessageText.listed(List.of("south", "north"))).isEqualTo("[north, south]");
+        assertThat(MessageText.listed(names)).isEqualTo("100000 others");
+        assertTimeoutPreemptively(Duration.ofSeconds(10), () -> {
+            for (int i = 0; i < 2_000; i++) {
+                assertThat(MessageText.nextSteps("tenant-x" + i, names, "Correct it"))
+                        .isNotEmpty();
+            }
+            assertThat(MessageText.nextSteps("x".repeat(4_000_000), names, "Correct it"))
+                    .containsExactly("Correct it");
+        });
     }
 
     private static Arguments limit(ThrowingCallable call, String message) {

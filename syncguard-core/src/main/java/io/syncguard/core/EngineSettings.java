@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
@@ -80,6 +81,7 @@ public record EngineSettings(
 
     /** The request with the settings of its name. Every request of the application passes here, and only here. */
     LockRequest configured(LockRequest request) {
+        requireNoElection(request);
         LockSettings own = locks.isEmpty() ? null : locks.get(request.name());
         return own == null ? request : own.applyTo(request, ttl);
     }
@@ -120,6 +122,19 @@ public record EngineSettings(
                 handOver,
                 false,
                 null);
+    }
+
+    /**
+     * A key may come from a client, who must not lead or stop an election. A name is one of few, and never made from
+     * data.
+     */
+    private static void requireNoElection(LockRequest request) {
+        String prefix = LockLimits.ELECTION_PREFIX;
+        if (request.key().startsWith(prefix) && !request.name().startsWith(prefix)) {
+            throw new IllegalKeyException("Keys that begin with '" + prefix + "' belong to elections, so '"
+                    + request.key() + "' is refused. Put another name in front of keys that come from data:"
+                    + " @DistributedLock(name = \"order\", key = \"#id\"), LockRequest.of(\"order\", id)");
+        }
     }
 
     private static void requireHeartbeat(String key, Duration interval, Duration ttl) {

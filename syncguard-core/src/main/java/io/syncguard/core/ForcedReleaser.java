@@ -4,6 +4,7 @@ import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockLimits;
 import io.syncguard.LockReason;
+import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Time;
@@ -36,8 +37,8 @@ final class ForcedReleaser {
         this.time = time;
     }
 
-    ForcedRelease release(String key, String reason) {
-        LockLimits.requireNonNull("reason", reason);
+    ForcedRelease release(String key, String longReason) {
+        String reason = MessageText.shortened(LockLimits.requireNonNull("reason", longReason));
         long until = time.nanoTime() + PATIENCE.toNanos();
         ForcedRelease done = backend.forceRelease(key);
         try {

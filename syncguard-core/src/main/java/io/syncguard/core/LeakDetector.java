@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.LockLimits;
 import io.syncguard.LockRequest;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Alarm;
@@ -22,9 +23,6 @@ import org.jspecify.annotations.Nullable;
 final class LeakDetector implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(LeakDetector.class);
-
-    /** How the names of the locks of leaders begin. */
-    private static final String LEADER = "leader:";
 
     private final long thresholdNanos;
     private final LeaseReports reports;
@@ -57,7 +55,9 @@ final class LeakDetector implements AutoCloseable {
 
     /** Elections name the lock as its key, and always give an owner, which annotations never do. */
     private static boolean isOfElection(LockRequest request) {
-        return request.name().startsWith(LEADER) && request.name().equals(request.key()) && request.owner() != null;
+        return request.name().startsWith(LockLimits.ELECTION_PREFIX)
+                && request.name().equals(request.key())
+                && request.owner() != null;
     }
 
     /** The lease has ended. */

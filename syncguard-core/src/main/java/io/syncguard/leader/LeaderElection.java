@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -139,13 +138,13 @@ public final class LeaderElection implements AutoCloseable {
         LeaderMember member = members.get(LeaderMember.normalized(name));
         if (member == null) {
             throw LockSetupException.invalid(
-                    "There is no election '" + name + "'"
-                            + (members.isEmpty() ? "" : ", only " + new TreeSet<>(members.keySet())),
+                    "There is no election '" + MessageText.shortened(name) + "'"
+                            + (members.isEmpty() ? "" : ", only " + MessageText.listed(members.keySet())),
                     MessageText.nextSteps(
                             name,
                             members.keySet(),
                             "Correct the name",
-                            "Define it: syncguard.leader.elections" + keyOf(name)
+                            "Define it: syncguard.leader.elections" + keyOf(MessageText.shortened(name))
                                     + ".auto-startup=true, or =false and join it in code",
                             "Define it in code: LeaderElection.define, LeaderElection.join"));
         }

@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeaderMember {
 
-    private static final String KEY_PREFIX = "leader:";
-
     private final String name;
     private final LeaderSettings settings;
     private final LockManager locks;
@@ -68,12 +66,12 @@ public final class LeaderMember {
 
     /** The Unicode normal form of a name, which is that of its key: two spellings are one election. */
     static String normalized(String name) {
-        return key(name).substring(KEY_PREFIX.length());
+        return key(name).substring(LockLimits.ELECTION_PREFIX.length());
     }
 
     /** The key whose holder leads this election. */
     static String key(String name) {
-        return LockLimits.key(KEY_PREFIX + LockLimits.requireNonNull("name of an election", name));
+        return LockLimits.key(LockLimits.ELECTION_PREFIX + LockLimits.requireNonNull("name of an election", name));
     }
 
     /** The key of the lock that the leader holds. */

@@ -1,6 +1,7 @@
 package io.syncguard.spi;
 
 import io.syncguard.Fence;
+import io.syncguard.MessageText;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -43,5 +44,10 @@ public sealed interface AcquireResult {
      * @param onlyHolder whether nobody else holds the key with it
      * @param lapsed whether its lease has lapsed, and a transaction that commits under it keeps the key from others
      */
-    record Holder(String owner, Instant since, boolean onlyHolder, boolean lapsed) {}
+    record Holder(String owner, Instant since, boolean onlyHolder, boolean lapsed) {
+
+        public Holder {
+            owner = MessageText.shortened(owner);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockLimits;
 import io.syncguard.LockStatus;
 import io.syncguard.core.ProcessStatus;
 import java.time.Duration;
@@ -17,9 +18,6 @@ final class Advisor {
     static final int LONG_QUEUE = 10;
 
     private static final Duration LATELY = Duration.ofMinutes(1);
-
-    /** Prefix of the locks of elections. Leaders hold them for days, while the other members wait. */
-    private static final String LEADER = "leader:";
 
     private final List<AdviceDescriptor> advice = new ArrayList<>();
 
@@ -73,7 +71,8 @@ final class Advisor {
     }
 
     void lookAt(LockStatus lock) {
-        if (lock.key().startsWith(LEADER)) {
+        // Leaders hold their locks for days, while the other members wait.
+        if (lock.key().startsWith(LockLimits.ELECTION_PREFIX)) {
             return;
         }
         String shown = view.show(lock.key());

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.MessageText;
 import io.syncguard.core.LocalLock;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
@@ -263,7 +264,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 manager == null ? managers.values().stream().findFirst().orElse(null) : managers.get(manager);
         if (engine == null) {
             throw new InvalidEndpointRequestException(
-                    "There is no lock manager '" + manager + "'. Use one of " + managers.keySet(),
+                    "There is no lock manager '" + MessageText.shortened(String.valueOf(manager)) + "'. Use one of "
+                            + MessageText.listed(managers.keySet()),
                     "No such lock manager");
         }
         return engine;

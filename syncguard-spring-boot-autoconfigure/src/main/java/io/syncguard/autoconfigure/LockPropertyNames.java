@@ -35,8 +35,6 @@ final class LockPropertyNames {
     /** Names that need no brackets. */
     private static final Pattern SIMPLE = Pattern.compile("[A-Za-z0-9-]+");
 
-    private static final String ELECTION = "leader:";
-
     /** The settings by their names without dashes. */
     private static final Map<String, String> SETTINGS = Arrays.stream(LockProperties.class.getRecordComponents())
             .map(component -> component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT))
@@ -185,10 +183,10 @@ final class LockPropertyNames {
     }
 
     private void add(String name, LockProperty property) {
-        if (name.startsWith(ELECTION)) {
+        if (name.startsWith(LockLimits.ELECTION_PREFIX)) {
             throw LockSetupException.invalid(
                     property.text() + " is set, but the lock of an election has settings of its own",
-                    "Write " + ElectionProperties.nameOf(name.substring(ELECTION.length())) + ".*");
+                    "Write " + ElectionProperties.nameOf(name.substring(LockLimits.ELECTION_PREFIX.length())) + ".*");
         }
         try {
             properties.putIfAbsent(LockLimits.key(name), property);

@@ -9,7 +9,6 @@ import io.syncguard.MessageText;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.LockEngine;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -64,7 +63,8 @@ public final class PostgresLockManagers implements AutoCloseable {
         LockEngine engine = engines.get(LockLimits.requireNonNull("name of a lock manager", name));
         if (engine == null) {
             throw LockSetupException.invalid(
-                    "There is no lock manager '" + name + "', only " + new TreeSet<>(engines.keySet()),
+                    "There is no lock manager '" + MessageText.shortened(name) + "', only "
+                            + MessageText.listed(engines.keySet()),
                     MessageText.nextSteps(
                             name, engines.keySet(), "Correct the name", "Create it with PostgresLockManagers.create"));
         }

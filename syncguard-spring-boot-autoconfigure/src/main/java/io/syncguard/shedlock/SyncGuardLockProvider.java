@@ -46,8 +46,10 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
     }
 
     private static LockRequest request(LockConfiguration configuration) {
-        return LockRequest.of(configuration.getName())
-                .meterName(configuration.getName())
+        String name = configuration.getName();
+        LockRequest request = LockRequest.of(name);
+        // A name of ShedLock may be an expression over data. Without a name for meters, the engine refuses such a key.
+        return (name.startsWith(LockLimits.ELECTION_PREFIX) ? request : request.meterName(name))
                 .ttl(wholeMillis(configuration.getLockAtMostFor()))
                 .noHeartbeat()
                 .holdAtLeast(configuration.getLockAtLeastFor());

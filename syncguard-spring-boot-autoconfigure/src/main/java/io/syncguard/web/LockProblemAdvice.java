@@ -8,6 +8,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockUnavailableException;
 import io.syncguard.StaleFenceException;
+import java.util.function.LongSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -47,6 +48,16 @@ public final class LockProblemAdvice {
 
     private static final String PARTLY_DONE =
             "The work may be done in part. Repeat the request only if that does no harm.";
+
+    private final IllegalKeyLog illegal;
+
+    public LockProblemAdvice() {
+        this(System::nanoTime);
+    }
+
+    LockProblemAdvice(LongSupplier nanoTime) {
+        this.illegal = new IllegalKeyLog(nanoTime);
+    }
 
     @ExceptionHandler(LockNotAcquiredException.class)
     ResponseEntity<ProblemDetail> notAcquired(Exception thrown, LockNotAcquiredException contention) throws Exception {
@@ -122,7 +133,7 @@ public final class LockProblemAdvice {
     @ExceptionHandler(IllegalKeyException.class)
     ProblemDetail illegal(Exception thrown, IllegalKeyException refusal) throws Exception {
         requireNoStatus(thrown);
-        log.warn("A request was answered with 400: " + refusal.getMessage());
+        illegal.warn(refusal);
         return problem(
                 HttpStatus.BAD_REQUEST,
                 "Invalid key",

@@ -16,6 +16,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockOperations;
 import io.syncguard.OnContention;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -171,7 +172,7 @@ class DistributedLockSeveralKeysTests {
                                 ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
                         .hasMessageContainingAll("#value", "Several.", "no key", "condition");
             }
-            assertThat(several.ran).hasValue(0);
+            assertThat(several.ran()).isEqualTo(0);
         });
     }
 
@@ -195,6 +196,34 @@ class DistributedLockSeveralKeysTests {
     }
 
     @Test
+    void the_key_of_an_election_is_refused_wherever_it_comes_from() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            LockOperations template = context.getBean(LockOperations.class);
+            List<ThrowingCallable> calls = List.of(
+                    () -> several.objects("leader:scheduler"),
+                    () -> several.objects(List.of("a", "leader:scheduler")),
+                    () -> several.published(List.of("leader:scheduler", "m")).block(Duration.ofSeconds(30)),
+                    () -> several.skippingAll("leader:"),
+                    () -> several.leaders("scheduler"),
+                    () -> template.tryExecute("leader:scheduler", lock -> several.ran()),
+                    () -> template.execute("leader:scheduler", lock -> several.ran()));
+
+            for (ThrowingCallable call : calls) {
+                assertThatThrownBy(call)
+                        .isInstanceOf(IllegalKeyException.class)
+                        .hasMessageContainingAll("'leader:'", "election", "name");
+            }
+            assertThat(several.ran()).isEqualTo(0);
+            assertThat(context.getBean(Grants.class).keys).isEmpty();
+
+            several.named("leader:scheduler");
+            several.objects("leader");
+            assertThat(context.getBean(Grants.class).keys).containsExactly("order:leader:scheduler", "leader");
+        });
+    }
+
+    @Test
     void a_condition_lets_the_body_run_without_keys() {
         runner.run(context -> {
             Several several = context.getBean(Several.class);
@@ -202,7 +231,7 @@ class DistributedLockSeveralKeysTests {
             several.ifAny(List.of());
             several.ifAny(List.of("a"));
 
-            assertThat(several.ran).hasValue(2);
+            assertThat(several.ran()).isEqualTo(2);
             assertThat(context.getBean(Grants.class).keys).containsExactly("a");
         });
     }
@@ -233,7 +262,7 @@ class DistributedLockSeveralKeysTests {
                             LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
                     .hasMessageContainingAll("#value", later.getClass().getTypeName());
             assertThatThrownBy(() -> several.objects(List.of("a", later))).hasMessageContaining("element 2");
-            assertThat(several.ran).hasValue(0);
+            assertThat(several.ran()).isEqualTo(0);
         });
     }
 
@@ -627,6 +656,10 @@ class DistributedLockSeveralKeysTests {
 
         private final AtomicInteger ran = new AtomicInteger();
 
+        public int ran() {
+            return ran.get();
+        }
+
         @DistributedLock(key = "#value")
         public void objects(Object value) {
             ran.incrementAndGet();
@@ -634,6 +667,11 @@ class DistributedLockSeveralKeysTests {
 
         @DistributedLock(name = "order", key = "#value")
         public void named(Object value) {
+            ran.incrementAndGet();
+        }
+
+        @DistributedLock(name = "leader", key = "#value")
+        public void leaders(Object value) {
             ran.incrementAndGet();
         }
 

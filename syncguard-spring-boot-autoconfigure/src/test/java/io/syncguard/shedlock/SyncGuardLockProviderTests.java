@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
@@ -91,6 +93,16 @@ class SyncGuardLockProviderTests {
 
             assertThat(locks.isLocked("report")).isFalse();
         }
+    }
+
+    /** A name of ShedLock may be an expression over data. */
+    @Test
+    void a_name_like_the_key_of_an_election_is_refused() {
+        assertThatThrownBy(() -> provider.lock(
+                        new LockConfiguration(ClockProvider.now(), "leader:scheduler", AT_MOST, Duration.ZERO)))
+                .isInstanceOf(IllegalKeyException.class)
+                .hasMessageContaining("election");
+        assertThat(locks.isLocked("leader:scheduler")).isFalse();
     }
 
     @Test

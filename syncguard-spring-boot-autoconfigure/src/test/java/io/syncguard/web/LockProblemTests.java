@@ -32,6 +32,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -192,6 +193,39 @@ class LockProblemTests {
                         .containsExactly("A request was answered with 500: Failed while acquiring lock 'order:42'");
             }
         });
+    }
+
+    @Test
+    void keys_that_requests_make_illegal_do_not_fill_the_log() {
+        onBoth(client -> {
+            try (CapturedLog log = new CapturedLog()) {
+                for (int i = 0; i < 50; i++) {
+                    assertThat(client.post("/orders/" + "x".repeat(600 + i)).status())
+                            .isEqualTo(400);
+                }
+                assertThat(log.messages()).hasSize(1);
+            }
+        });
+    }
+
+    @Test
+    void a_warning_of_illegal_keys_counts_those_before_it() {
+        AtomicLong now = new AtomicLong(Long.MAX_VALUE);
+        IllegalKeyLog illegal = new IllegalKeyLog(now::get);
+        IllegalKeyException refusal = new IllegalKeyException("A key must not be empty");
+        try (CapturedLog log = new CapturedLog()) {
+            illegal.warn(refusal);
+            now.addAndGet(Duration.ofSeconds(59).toNanos());
+            illegal.warn(refusal);
+            illegal.warn(refusal);
+            now.addAndGet(Duration.ofSeconds(1).toNanos());
+            illegal.warn(refusal);
+
+            assertThat(log.messages())
+                    .containsExactly(
+                            "A request was answered with 400: A key must not be empty",
+                            "A request was answered with 400, and 2 others before it: A key must not be empty");
+        }
     }
 
     @Test
