@@ -6,6 +6,7 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.scheduling.ScheduledLock;
 import io.syncguard.spi.LockBackend;
 import jakarta.annotation.PostConstruct;
 import java.io.IOException;
@@ -170,6 +171,8 @@ class AnnotationFailedStartTests {
     @ParameterizedTest
     @CsvSource({
         "Static, annotation-static",
+        "Twice, annotation-twice",
+        "TwiceByInterfaces, annotation-twice-by-interfaces",
         "TwoNames, annotation-two-names",
         "Unreadable, annotation-unreadable-ttl",
         "Huge, annotation-huge-ttl",
@@ -200,6 +203,31 @@ class AnnotationFailedStartTests {
         LockBackend lockBackend() {
             return new InMemoryLockBackend();
         }
+    }
+
+    @DistributedLock("orders")
+    static class Twice {
+
+        @ScheduledLock("nightly-report")
+        public void report() {}
+    }
+
+    interface Importing {
+
+        @DistributedLock("import")
+        void run();
+    }
+
+    interface Exporting {
+
+        @DistributedLock("export")
+        void run();
+    }
+
+    static class TwiceByInterfaces implements Importing, Exporting {
+
+        @Override
+        public void run() {}
     }
 
     static class Nothing {

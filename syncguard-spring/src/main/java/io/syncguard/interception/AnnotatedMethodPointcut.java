@@ -23,7 +23,6 @@ import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.StaticMethodMatcher;
 import org.springframework.context.expression.AnnotatedElementKey;
 import org.springframework.core.BridgeMethodResolver;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
@@ -49,6 +48,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     }
 
     private final Class<A> annotation;
+    private final SoleAnnotation<A> annotations;
     private final String withoutProxy;
     private final Parser<A, M> parser;
     private final Map<AnnotatedElementKey, Optional<M>> found = new ConcurrentHashMap<>();
@@ -56,6 +56,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     /** @param withoutProxy how a method runs if its calls bypass the proxy, for a message */
     public AnnotatedMethodPointcut(Class<A> annotation, String withoutProxy, Parser<A, M> parser) {
         this.annotation = annotation;
+        this.annotations = new SoleAnnotation<>(annotation);
         this.withoutProxy = withoutProxy;
         this.parser = parser;
     }
@@ -162,8 +163,9 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
 
     private void requireProxyable(Method method, Class<?> beanClass) {
         int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
-        boolean finalOfClass =
-                hidden == Modifier.FINAL && isCoveredByClass(method) && isAnnotated(method.getDeclaringClass());
+        boolean finalOfClass = hidden == Modifier.FINAL
+                && SoleAnnotation.isCoveredByClass(method)
+                && isAnnotated(method.getDeclaringClass());
         if (hidden != 0 && !method.isSynthetic() && (isAnnotated(method) || finalOfClass)) {
             throw LockSetupException.invalid(
                     "@" + annotation.getSimpleName() + " on " + ClassUtils.getQualifiedMethodName(method)
@@ -190,7 +192,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     }
 
     private boolean isAnnotated(AnnotatedElement element) {
-        return AnnotatedElementUtils.hasAnnotation(element, annotation);
+        return SoleAnnotation.isOn(element, annotation);
     }
 
     private @Nullable M parse(Method method, Class<?> targetClass) {
@@ -199,11 +201,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
             // Kotlin copies the annotation to the synthetic body of a suspending function.
             return null;
         }
-        A merged = annotation(specific);
-        if (merged == null) {
-            // The method may be implemented by a superclass that does not implement the interface.
-            merged = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
-        }
+        A merged = annotations.find(specific, targetClass);
         return merged == null ? null : parser.parse(merged, sourceMethod(specific, targetClass), targetClass);
     }
 
@@ -212,18 +210,5 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         return Proxy.isProxyClass(targetClass)
                 ? BridgeMethodResolver.findBridgedMethod(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass))
                 : specific;
-    }
-
-    private @Nullable A annotation(Method method) {
-        A merged = AnnotatedElementUtils.findMergedAnnotation(method, annotation);
-        return merged == null && isCoveredByClass(method)
-                ? AnnotatedElementUtils.findMergedAnnotation(method.getDeclaringClass(), annotation)
-                : merged;
-    }
-
-    private static boolean isCoveredByClass(Method method) {
-        return Modifier.isPublic(method.getModifiers())
-                && ClassUtils.isUserLevelMethod(method)
-                && !ReflectionUtils.isObjectMethod(method);
     }
 }

@@ -10,7 +10,6 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -84,7 +83,7 @@ public final class LifecycleMethodCheck implements MergedBeanDefinitionPostProce
     }
 
     private void requireNone(Method method, boolean atTheEnd, String reason) {
-        if (AnnotatedElementUtils.hasAnnotation(method, annotation)) {
+        if (SoleAnnotation.isOn(method, annotation)) {
             String name = "@" + annotation.getSimpleName();
             List<String> steps = atTheEnd
                     ? List.of("Move " + name + " to a method with @EventListener(ContextClosedEvent.class)")
