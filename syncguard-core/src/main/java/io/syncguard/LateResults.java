@@ -3,60 +3,21 @@ package io.syncguard;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Enumeration;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.Spliterator;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
-import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Results whose work goes on, or has not begun, when the code that returned them has ended: futures, streams,
- * publishers, iterators, code that is still to be called. A lock that is released then does not protect that work.
- * Thread-safe.
+ * publishers, iterators, code that is still to be called, and data that is still to be read or written, such as an
+ * {@code InputStream}. A lock that is released then does not protect that work. What has its data in memory is not late:
+ * a {@code ByteArrayInputStream}, for instance. Thread-safe.
  */
 public final class LateResults {
-
-    /** Types of libraries that may be missing. */
-    private static final Set<String> BY_NAME = Set.of(
-            "org.reactivestreams.Publisher",
-            "kotlin.Function",
-            "kotlin.Lazy",
-            "kotlin.sequences.Sequence",
-            "kotlinx.coroutines.Job",
-            "kotlinx.coroutines.flow.Flow",
-            "org.springframework.web.context.request.async.DeferredResult",
-            "org.springframework.web.context.request.async.WebAsyncTask",
-            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
-
-    private static final List<Class<?>> LATE_TYPES = List.of(
-            Future.class,
-            CompletionStage.class,
-            Flow.Publisher.class,
-            BaseStream.class,
-            Iterator.class,
-            Spliterator.class,
-            Enumeration.class,
-            Callable.class);
-
-    private static final ClassValue<Boolean> LATE = new ClassValue<>() {
-        @Override
-        protected Boolean computeValue(Class<?> type) {
-            return LATE_TYPES.stream().anyMatch(late -> late.isAssignableFrom(type))
-                    || isLazyIterable(type)
-                    || isFunction(type)
-                    || isNamed(type);
-        }
-    };
 
     /** The depth to which containers are searched, and the number of elements of each. */
     private static final int DEPTH = 3;
@@ -67,7 +28,7 @@ public final class LateResults {
 
     /** Whether results of this type are late. */
     public static boolean isLate(Class<?> type) {
-        return LATE.get(type);
+        return LateTypes.contains(type);
     }
 
     /**
@@ -94,8 +55,8 @@ public final class LateResults {
                                     ? ""
                                     : " within a " + value.getClass().getName())
                             + ", whose work would go on without the lock. It was cancelled or closed if that is"
-                            + " possible; what was done before it was returned stays. Return the result itself, or a"
-                            + " CompletableFuture from a method with @DistributedLock");
+                            + " possible; what was done before it was returned stays. Return the result itself, such as"
+                            + " a List or byte[], or a CompletableFuture from a method with @DistributedLock");
         }
     }
 
@@ -155,43 +116,5 @@ public final class LateResults {
         } catch (Exception ex) {
             // The refusal says that it may go on.
         }
-    }
-
-    /** A database cursor, for instance. Not a collection that can be closed: it has its elements already. */
-    private static boolean isLazyIterable(Class<?> type) {
-        return Iterable.class.isAssignableFrom(type)
-                && !Collection.class.isAssignableFrom(type)
-                && (AutoCloseable.class.isAssignableFrom(type) || isWithoutName(type));
-    }
-
-    /** A class with a name may be a value and a supplier: a page of Spring Data is one of its elements. */
-    private static boolean isFunction(Class<?> type) {
-        return (type.isInterface() || isWithoutName(type))
-                && !Iterable.class.isAssignableFrom(type)
-                && supertypes(type).stream()
-                        .anyMatch(each -> each.getPackageName().equals("java.util.function")
-                                && each.getSimpleName().matches(".*(Supplier|Function|Operator)"));
-    }
-
-    /** Whether it is the class of a lambda, or anonymous. */
-    private static boolean isWithoutName(Class<?> type) {
-        return type.isHidden() || type.isSynthetic() || type.isAnonymousClass();
-    }
-
-    private static boolean isNamed(Class<?> type) {
-        return supertypes(type).stream().anyMatch(each -> BY_NAME.contains(each.getName()));
-    }
-
-    /** The type itself and all its supertypes. */
-    private static List<Class<?>> supertypes(Class<?> type) {
-        List<Class<?>> all = new ArrayList<>(List.of(type));
-        for (int i = 0; i < all.size(); i++) {
-            Class<?> each = all.get(i);
-            all.addAll(List.of(each.getInterfaces()));
-            if (each.getSuperclass() != null) {
-                all.add(each.getSuperclass());
-            }
-        }
-        return all;
     }
 }

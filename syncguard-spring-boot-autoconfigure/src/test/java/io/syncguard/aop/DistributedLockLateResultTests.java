@@ -8,7 +8,27 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockTemplate;
+import jakarta.persistence.TypedQuery;
+import java.io.BufferedInputStream;
+import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.RandomAccessFile;
+import java.io.Reader;
+import java.io.StringReader;
+import java.net.http.HttpResponse;
+import java.nio.CharBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.sql.Blob;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.time.Duration;
+import java.time.LocalDate;
+import java.time.chrono.ChronoLocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -22,7 +42,9 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -36,10 +58,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.InputStreamResource;
+import org.springframework.core.io.Resource;
 import org.springframework.data.domain.Page;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.support.rowset.SqlRowSet;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.multipart.MultipartFile;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.publisher.ConnectableFlux;
@@ -93,6 +120,39 @@ class DistributedLockLateResultTests {
                         .hasMessageContaining("Return a CompletableFuture"));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                OfInputStream.class,
+                OfReader.class,
+                OfOutputStream.class,
+                OfResource.class,
+                OfMultipartFile.class,
+                OfWriter.class,
+                OfRunnable.class,
+                OfPredicate.class,
+                OfThread.class,
+                OfOwnFunction.class,
+                OfChannel.class,
+                OfRandomAccessFile.class,
+                OfResultSet.class,
+                OfPreparedStatement.class,
+                OfBlob.class,
+                OfQuery.class,
+                OfDownload.class,
+                OfOptionalInputStream.class,
+                OfInputStreams.class,
+                OfInputStreamArray.class,
+                OfFutureInputStream.class,
+                OfMonoResource.class,
+                OfRecordWithReader.class,
+                OfHttpResponse.class,
+                OfBoundResource.class
+            })
+    void a_type_that_is_read_or_run_later_fails_the_start(Class<?> bean) {
+        a_type_that_tells_it_fails_the_start(bean);
+    }
+
     @Test
     void types_that_are_there_when_the_method_returns_do_not() {
         application.with(Present.class).run(context -> assertThat(context).hasNotFailed());
@@ -130,7 +190,15 @@ class DistributedLockLateResultTests {
                 argumentSet("iterable", (Iterable<String>) () -> List.of("a").iterator()),
                 argumentSet("deferred result", new DeferredResult<>()),
                 argumentSet("emitter", new SseEmitter()),
-                argumentSet("streamed", (StreamingResponseBody) output -> {}));
+                argumentSet("streamed", (StreamingResponseBody) output -> {}),
+                argumentSet("writer of a body", (Consumer<OutputStream>) output -> {}),
+                argumentSet("runnable", (Runnable) () -> {}),
+                argumentSet("named runnable", new Thread(() -> {})),
+                argumentSet("own function", (Undo) () -> {}),
+                argumentSet("input stream", new BufferedInputStream(InputStream.nullInputStream())),
+                argumentSet("reader", new BufferedReader(Reader.nullReader())),
+                argumentSet("channel", Channels.newChannel(InputStream.nullInputStream())),
+                argumentSet("resource", new InputStreamResource(InputStream.nullInputStream())));
     }
 
     @Test
@@ -157,6 +225,23 @@ class DistributedLockLateResultTests {
             Stream<String> rows = Stream.of("a").onClose(() -> closed.set(true));
 
             assertRefused(rows, () -> context.getBean(Open.class).any(rows));
+
+            assertThat(closed).isTrue();
+        });
+    }
+
+    @Test
+    void an_input_stream_is_closed_when_it_is_refused() {
+        runner.run(context -> {
+            AtomicBoolean closed = new AtomicBoolean();
+            InputStream file = new FilterInputStream(InputStream.nullInputStream()) {
+                @Override
+                public void close() {
+                    closed.set(true);
+                }
+            };
+
+            assertRefused(file, () -> context.getBean(Open.class).any(file));
 
             assertThat(closed).isTrue();
         });
@@ -204,6 +289,12 @@ class DistributedLockLateResultTests {
                     Map.of("a", 1),
                     Optional.of("a"),
                     Page.empty(),
+                    new ByteArrayInputStream(new byte[1]),
+                    new StringReader("text"),
+                    CharBuffer.wrap("text"),
+                    new ByteArrayResource(new byte[1]),
+                    LocalDate.EPOCH,
+                    Path.of("report.pdf"),
                     new int[] {1})) {
                 assertThat(open.any(there)).isSameAs(there);
                 assertThat(locks(context).<Object, RuntimeException>execute("any", lock -> there))
@@ -296,13 +387,219 @@ class DistributedLockLateResultTests {
             return null;
         }
 
-        public Runnable undo() {
-            return () -> {};
+        public @Nullable Named<Runnable> undo() {
+            return null;
+        }
+
+        public ByteArrayInputStream bytes() {
+            return new ByteArrayInputStream(new byte[0]);
+        }
+
+        public ResponseEntity<ByteArrayResource> download() {
+            return ResponseEntity.ok(new ByteArrayResource(new byte[0]));
+        }
+
+        public @Nullable SqlRowSet rows() {
+            return null;
+        }
+
+        public @Nullable ChronoLocalDate date() {
+            return null;
+        }
+
+        public Path file() {
+            return Path.of("report.pdf");
+        }
+
+        public Iterable<String> names() {
+            return List.of();
         }
     }
 
     /** Its type has no end. */
     interface Node extends Iterable<Node> {}
+
+    static class OfInputStream {
+        @DistributedLock("n")
+        public InputStream run() {
+            return InputStream.nullInputStream();
+        }
+    }
+
+    static class OfReader {
+        @DistributedLock("n")
+        public BufferedReader run() {
+            return new BufferedReader(Reader.nullReader());
+        }
+    }
+
+    static class OfOutputStream {
+        @DistributedLock("n")
+        public OutputStream run() {
+            return OutputStream.nullOutputStream();
+        }
+    }
+
+    static class OfResource {
+        @DistributedLock("n")
+        public @Nullable Resource run() {
+            return null;
+        }
+    }
+
+    static class OfMultipartFile {
+        @DistributedLock("n")
+        public @Nullable MultipartFile run() {
+            return null;
+        }
+    }
+
+    static class OfWriter {
+        @DistributedLock("n")
+        public Consumer<OutputStream> run() {
+            return output -> {};
+        }
+    }
+
+    static class OfRunnable {
+        @DistributedLock("n")
+        public Runnable run() {
+            return () -> {};
+        }
+    }
+
+    static class OfPredicate {
+        @DistributedLock("n")
+        public Predicate<String> run() {
+            return String::isEmpty;
+        }
+    }
+
+    static class OfThread {
+        @DistributedLock("n")
+        public Thread run() {
+            return new Thread(() -> {});
+        }
+    }
+
+    @FunctionalInterface
+    interface Undo {
+        void undo();
+    }
+
+    static class OfOwnFunction {
+        @DistributedLock("n")
+        public Undo run() {
+            return () -> {};
+        }
+    }
+
+    static class OfChannel {
+        @DistributedLock("n")
+        public @Nullable FileChannel run() {
+            return null;
+        }
+    }
+
+    static class OfRandomAccessFile {
+        @DistributedLock("n")
+        public @Nullable RandomAccessFile run() {
+            return null;
+        }
+    }
+
+    static class OfResultSet {
+        @DistributedLock("n")
+        public @Nullable ResultSet run() {
+            return null;
+        }
+    }
+
+    static class OfPreparedStatement {
+        @DistributedLock("n")
+        public @Nullable PreparedStatement run() {
+            return null;
+        }
+    }
+
+    static class OfBlob {
+        @DistributedLock("n")
+        public @Nullable Blob run() {
+            return null;
+        }
+    }
+
+    static class OfQuery {
+        @DistributedLock("n")
+        public @Nullable TypedQuery<String> run() {
+            return null;
+        }
+    }
+
+    static class OfDownload {
+        @DistributedLock("n")
+        public ResponseEntity<Resource> run() {
+            return ResponseEntity.noContent().build();
+        }
+    }
+
+    static class OfOptionalInputStream {
+        @DistributedLock("n")
+        public Optional<InputStream> run() {
+            return Optional.empty();
+        }
+    }
+
+    static class OfInputStreams {
+        @DistributedLock("n")
+        public List<? extends InputStream> run() {
+            return List.of();
+        }
+    }
+
+    static class OfInputStreamArray {
+        @DistributedLock("n")
+        public InputStream[] run() {
+            return new InputStream[0];
+        }
+    }
+
+    static class OfFutureInputStream {
+        @DistributedLock("n")
+        public CompletableFuture<InputStream> run() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class OfMonoResource {
+        @DistributedLock("n")
+        public Mono<Resource> run() {
+            return Mono.empty();
+        }
+    }
+
+    static class OfRecordWithReader {
+        @DistributedLock("n")
+        public @Nullable Named<Reader> run() {
+            return null;
+        }
+    }
+
+    static class OfHttpResponse {
+        @DistributedLock("n")
+        public @Nullable HttpResponse<InputStream> run() {
+            return null;
+        }
+    }
+
+    static class OfBoundResource extends BoundAlone<Resource> {}
+
+    abstract static class BoundAlone<T> {
+        @DistributedLock("n")
+        public @Nullable T run() {
+            return null;
+        }
+    }
 
     static class OfCallable {
         @DistributedLock("n")

@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapter;
@@ -58,6 +59,20 @@ public final class ResultType {
     private static final boolean REACTOR = isPresent("reactor.core.publisher.Flux");
 
     private static final boolean WEB = isPresent("org.springframework.http.HttpEntity");
+
+    /** Types whose arguments are those of their parts. Those of libraries and modules may be missing. */
+    private static final List<Class<?>> WHOLES = Stream.of(
+                    "java.lang.Iterable",
+                    "java.util.Map",
+                    "java.util.Map$Entry",
+                    "java.util.Optional",
+                    "java.net.http.HttpResponse",
+                    "kotlin.Pair",
+                    "kotlin.Triple",
+                    "org.springframework.http.HttpEntity")
+            .filter(ResultType::isPresent)
+            .<Class<?>>map(name -> ClassUtils.resolveClassName(name, ResultType.class.getClassLoader()))
+            .toList();
 
     /** Maximum depth to which the parts of a type are inspected. */
     private static final int DEPTH = 4;
@@ -182,8 +197,9 @@ public final class ResultType {
         return LockSetupException.invalid(
                 "a result of type " + late.resolve(Object.class).getName() + within
                         + " is not complete when the method returns, and the lock cannot be held until then",
-                "Return a CompletableFuture, CompletionStage or Future",
-                "Lock the code that makes the result");
+                "Return a CompletableFuture, CompletionStage or Future of the complete result",
+                "Return the complete result, such as a List or byte[]",
+                "Lock the code that does the work or reads the data");
     }
 
     private static boolean isLate(Class<?> raw) {
@@ -211,17 +227,19 @@ public final class ResultType {
             // Functions in a record are not work that has begun.
             return Arrays.stream(raw.getRecordComponents())
                     .map(component -> ResolvableType.forType(component.getGenericType(), type))
-                    .filter(part -> !part.resolve(Object.class).getPackageName().equals("java.util.function"))
+                    .filter(part -> !isFunction(part.resolve(Object.class)))
                     .toList();
         }
-        List<Class<?>> containers = List.of(Iterable.class, Map.class, Map.Entry.class, Optional.class);
-        for (Class<?> container : containers) {
-            if (container.isAssignableFrom(raw)) {
-                return List.of(type.as(container).getGenerics());
+        for (Class<?> whole : WHOLES) {
+            if (whole.isAssignableFrom(raw)) {
+                return List.of(type.as(whole).getGenerics());
             }
         }
-        boolean hasResult = isLate(raw) || WEB && HttpEntity.class.isAssignableFrom(raw);
-        return hasResult ? List.of(type.getGenerics()) : List.of();
+        return isLate(raw) ? List.of(type.getGenerics()) : List.of();
+    }
+
+    private static boolean isFunction(Class<?> raw) {
+        return raw == Runnable.class || raw.getPackageName().equals("java.util.function");
     }
 
     private static boolean isPresent(String type) {

@@ -1,0 +1,158 @@
+package io.syncguard;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.CharArrayReader;
+import java.io.CharArrayWriter;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.nio.CharBuffer;
+import java.nio.channels.Channel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Enumeration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.Spliterator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+
+/** The types of {@link LateResults}. Thread-safe. */
+final class LateTypes {
+
+    private static final List<Class<?>> LATE = List.of(
+            Future.class,
+            CompletionStage.class,
+            Flow.Publisher.class,
+            BaseStream.class,
+            Iterator.class,
+            Spliterator.class,
+            Enumeration.class,
+            Callable.class,
+            Runnable.class,
+            InputStream.class,
+            OutputStream.class,
+            Readable.class,
+            Writer.class,
+            DataInput.class,
+            DataOutput.class,
+            Channel.class);
+
+    /** Types of libraries and modules that may be missing. */
+    private static final Set<String> LATE_BY_NAME = Set.of(
+            "com.datastax.oss.driver.api.core.PagingIterable",
+            "com.mongodb.client.MongoIterable",
+            "io.r2dbc.spi.Result",
+            "io.reactivex.rxjava3.core.CompletableSource",
+            "io.reactivex.rxjava3.core.MaybeSource",
+            "io.reactivex.rxjava3.core.ObservableSource",
+            "io.reactivex.rxjava3.core.SingleSource",
+            "io.smallrye.mutiny.Uni",
+            "jakarta.persistence.Query",
+            "jakarta.servlet.http.Part",
+            "java.sql.Blob",
+            "java.sql.Clob",
+            "java.sql.ResultSet",
+            "java.sql.SQLXML",
+            "java.sql.Statement",
+            "kotlin.Function",
+            "kotlin.Lazy",
+            "kotlin.sequences.Sequence",
+            "kotlinx.coroutines.Job",
+            "kotlinx.coroutines.channels.ReceiveChannel",
+            "kotlinx.coroutines.channels.SendChannel",
+            "kotlinx.coroutines.flow.Flow",
+            "org.hibernate.ScrollableResults",
+            "org.reactivestreams.Publisher",
+            "org.springframework.core.io.InputStreamSource",
+            "org.springframework.http.HttpInputMessage",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+    private static final List<Class<?>> IN_MEMORY = List.of(
+            ByteArrayInputStream.class,
+            ByteArrayOutputStream.class,
+            CharArrayReader.class,
+            CharArrayWriter.class,
+            StringReader.class,
+            StringWriter.class,
+            CharBuffer.class);
+
+    private static final Set<String> IN_MEMORY_BY_NAME = Set.of(
+            "javax.sql.rowset.CachedRowSet",
+            "javax.sql.rowset.serial.SerialBlob",
+            "javax.sql.rowset.serial.SerialClob",
+            "org.springframework.core.io.ByteArrayResource");
+
+    private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return !isOneOf(IN_MEMORY, IN_MEMORY_BY_NAME, type)
+                    && (isOneOf(LATE, LATE_BY_NAME, type) || isLazyIterable(type) || isFunction(type));
+        }
+    };
+
+    private LateTypes() {}
+
+    static boolean contains(Class<?> type) {
+        return KNOWN.get(type);
+    }
+
+    private static boolean isOneOf(List<Class<?>> types, Set<String> names, Class<?> type) {
+        return types.stream().anyMatch(each -> each.isAssignableFrom(type))
+                || supertypes(type).stream().anyMatch(each -> names.contains(each.getName()));
+    }
+
+    /** A database cursor, for instance. Not a collection that can be closed: it has its elements already. */
+    private static boolean isLazyIterable(Class<?> type) {
+        return Iterable.class.isAssignableFrom(type)
+                && !Collection.class.isAssignableFrom(type)
+                && (AutoCloseable.class.isAssignableFrom(type) || isWithoutName(type));
+    }
+
+    /** A class with a name may be a value and a supplier: a page of Spring Data is one of its elements. */
+    private static boolean isFunction(Class<?> type) {
+        return (type.isInterface() || isWithoutName(type))
+                && !Iterable.class.isAssignableFrom(type)
+                && (isMarkedAsFunction(type)
+                        || Arrays.stream(type.getInterfaces()).anyMatch(LateTypes::isMarkedAsFunction)
+                                && isWithoutName(type)
+                        || supertypes(type).stream()
+                                .anyMatch(each -> each.getPackageName().equals("java.util.function")));
+    }
+
+    /** Not inherited: {@code ChronoLocalDate} is a value, but extends a functional interface. */
+    private static boolean isMarkedAsFunction(Class<?> type) {
+        return type.isAnnotationPresent(FunctionalInterface.class);
+    }
+
+    /** Whether it is the class of a lambda, or anonymous. */
+    private static boolean isWithoutName(Class<?> type) {
+        return type.isHidden() || type.isSynthetic() || type.isAnonymousClass();
+    }
+
+    /** The type itself and all its supertypes. */
+    private static List<Class<?>> supertypes(Class<?> type) {
+        List<Class<?>> all = new ArrayList<>(List.of(type));
+        for (int i = 0; i < all.size(); i++) {
+            Class<?> each = all.get(i);
+            all.addAll(List.of(each.getInterfaces()));
+            if (each.getSuperclass() != null) {
+                all.add(each.getSuperclass());
+            }
+        }
+        return all;
+    }
+}
