@@ -83,7 +83,8 @@ public @interface DistributedLock {
     /**
      * A method of the same class, or of its interfaces, that runs instead, without the lock, when somebody else holds
      * the key to the end of the wait time. It has the parameters of this method, and may have a {@link
-     * LockNotAcquiredException}, or a superclass of it, after them.
+     * LockNotAcquiredException}, or a superclass of it, after them. Its annotations and those of its class apply, such
+     * as {@code @Transactional}, except for a {@code @DistributedLock} of the class.
      * Its result is that of the call. Not together with {@link OnContention#SKIP}.
      */
     String fallback() default "";

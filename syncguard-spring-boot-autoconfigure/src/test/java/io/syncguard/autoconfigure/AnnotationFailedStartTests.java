@@ -182,6 +182,7 @@ class AnnotationFailedStartTests {
         "MistypedFallback, annotation-fallback-typo",
         "SwappedFallback, annotation-fallback-parameters",
         "OwnFallback, annotation-fallback-itself",
+        "FallbackCircle, annotation-fallback-circle",
         "Published, annotation-published-fence",
         "MistypedManager, annotation-manager-typo",
         "MistypedBean, annotation-bean-typo",
@@ -228,6 +229,15 @@ class AnnotationFailedStartTests {
 
         @Override
         public void run() {}
+    }
+
+    static class FallbackCircle {
+
+        @DistributedLock(name = "prices", fallback = "storedPrice")
+        public void price() {}
+
+        @DistributedLock(name = "stored-prices", fallback = "price")
+        public void storedPrice() {}
     }
 
     static class Nothing {

@@ -5,23 +5,20 @@ import io.syncguard.LockException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
-import java.lang.reflect.InvocationTargetException;
+import io.syncguard.interception.AnnotatedCall;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.CoroutinesUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * The method that runs instead of one whose lock was refused.
@@ -67,7 +64,9 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                     "Add a LockNotAcquiredException as the last parameter of a method '" + name + "'");
         }
         requireResult(found.method, locked, targetClass);
-        ReflectionUtils.makeAccessible(found.method);
+        if (!found.isFor(locked, targetClass)) {
+            requireEnd(found, locked, targetClass);
+        }
         return found;
     }
 
@@ -113,6 +112,34 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                 .orElse(null);
     }
 
+    /** Whether the method itself has an annotation, rather than its class. */
+    boolean hasOwnLock() {
+        return AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
+    }
+
+    /** A fallback with a lock may have a fallback, too, but the last one runs in any case. */
+    private static void requireEnd(FallbackMethod first, Method locked, Class<?> targetClass) {
+        List<Method> calls = new ArrayList<>(List.of(locked));
+        for (FallbackMethod next = first; next != null; next = next.own(targetClass)) {
+            FallbackMethod each = next;
+            boolean again = calls.stream().anyMatch(call -> each.isFor(call, targetClass));
+            calls.add(each.method);
+            if (again) {
+                throw LockSetupException.invalid(
+                        "the fallbacks call each other again and again: "
+                                + calls.stream().map(Method::getName).collect(Collectors.joining(", ")),
+                        "Leave the last fallback out",
+                        "Name another method");
+            }
+        }
+    }
+
+    /** The fallback of this fallback. */
+    private @Nullable FallbackMethod own(Class<?> targetClass) {
+        DistributedLock own = AnnotatedElementUtils.findMergedAnnotation(method, DistributedLock.class);
+        return own == null || own.fallback().isEmpty() ? null : findOrNull(own.fallback(), method, targetClass);
+    }
+
     /** Whether both are the same method, or one overrides or implements the other. */
     private boolean isFor(Method other, Class<?> targetClass) {
         return Signature.isSame(method, other, targetClass);
@@ -131,21 +158,11 @@ record FallbackMethod(Method method, boolean takesRefusal) {
     }
 
     @Nullable
-    Object run(MethodInvocation call, LockNotAcquiredException refusal) throws Exception {
-        @Nullable Object[] arguments = call.getArguments();
-        if (takesRefusal) {
-            arguments = insert(refusal, arguments, method);
-        }
-        try {
-            if (KotlinDetector.isSuspendingFunction(method)) {
-                return CoroutinesUtils.invokeSuspendingFunction(
-                        method, Objects.requireNonNull(call.getThis()), arguments);
-            }
-            return method.invoke(call.getThis(), arguments);
-        } catch (InvocationTargetException ex) {
-            ReflectionUtils.rethrowException(ex.getTargetException());
-            throw ex;
-        }
+    Object run(AnnotatedCall<LockedMethod> call, LockNotAcquiredException refusal) throws Exception {
+        MethodInvocation refused = call.invocation();
+        @Nullable Object[] arguments = refused.getArguments();
+        return call.with(FallbackCall.of(this, takesRefusal ? insert(refusal, arguments, method) : arguments, refused))
+                .proceed();
     }
 
     /** Adds the refusal behind the arguments. The last parameter of a suspending function is its continuation. */

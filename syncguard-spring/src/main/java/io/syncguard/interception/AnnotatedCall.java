@@ -20,7 +20,12 @@ public record AnnotatedCall<M>(M method, MethodInvocation invocation, Class<?> t
      * call.
      */
     public AnnotatedCall<M> copy() {
-        return new AnnotatedCall<>(method, ((ProxyMethodInvocation) invocation).invocableClone(), targetClass);
+        return with(((ProxyMethodInvocation) invocation).invocableClone());
+    }
+
+    /** Returns a call whose body is another one, of the same bean. */
+    public AnnotatedCall<M> with(MethodInvocation body) {
+        return new AnnotatedCall<>(method, body, targetClass);
     }
 
     /** Runs the body. */
