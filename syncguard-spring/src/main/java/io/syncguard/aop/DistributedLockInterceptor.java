@@ -53,6 +53,9 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        if (invocation instanceof FallbackCall fallback && !fallback.isLocked()) {
+            return invocation.proceed();
+        }
         AnnotatedCall<LockedMethod> call = methods.call(invocation);
         return call == null ? invocation.proceed() : run(call);
     }

@@ -15,23 +15,35 @@ import org.springframework.aop.framework.ReflectiveMethodInvocation;
  */
 final class FallbackCall extends ReflectiveMethodInvocation {
 
-    private FallbackCall(
-            Object proxy, @Nullable Object target, Method method, @Nullable Object[] arguments, List<Object> advice) {
-        super(proxy, target, method, arguments, target == null ? null : target.getClass(), advice);
+    private final boolean locked;
+
+    /**
+     * @param locked whether an annotation of the method itself asks for a lock; that of its class has just been refused
+     * @param refused the call that was refused its lock
+     */
+    FallbackCall(Method method, boolean locked, @Nullable Object[] arguments, MethodInvocation refused) {
+        super(
+                ((ProxyMethodInvocation) refused).getProxy(),
+                refused.getThis(),
+                method,
+                arguments,
+                classOf(refused.getThis()),
+                advice(method, refused));
+        this.locked = locked;
     }
 
-    /** @param refused the call that was refused its lock */
-    static FallbackCall of(FallbackMethod fallback, @Nullable Object[] arguments, MethodInvocation refused) {
-        Object proxy = ((ProxyMethodInvocation) refused).getProxy();
-        Object target = refused.getThis();
-        List<Object> advice = proxy instanceof Advised advised
+    boolean isLocked() {
+        return locked;
+    }
+
+    private static List<Object> advice(Method method, MethodInvocation refused) {
+        return ((ProxyMethodInvocation) refused).getProxy() instanceof Advised advised
                 ? DefaultAdvisorChainFactory.INSTANCE.getInterceptorsAndDynamicInterceptionAdvice(
-                        advised, fallback.method(), target == null ? null : target.getClass())
+                        advised, method, classOf(refused.getThis()))
                 : List.of();
-        // The annotation of the class has just refused its lock.
-        List<Object> applying = advice.stream()
-                .filter(each -> fallback.hasOwnLock() || !(each instanceof DistributedLockInterceptor))
-                .toList();
-        return new FallbackCall(proxy, target, fallback.method(), arguments, applying);
+    }
+
+    private static @Nullable Class<?> classOf(@Nullable Object target) {
+        return target == null ? null : target.getClass();
     }
 }

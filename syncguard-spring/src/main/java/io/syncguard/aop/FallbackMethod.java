@@ -5,7 +5,6 @@ import io.syncguard.LockException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
-import io.syncguard.interception.AnnotatedCall;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -112,11 +111,6 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                 .orElse(null);
     }
 
-    /** Whether the method itself has an annotation, rather than its class. */
-    boolean hasOwnLock() {
-        return AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
-    }
-
     /** A fallback with a lock may have a fallback, too, but the last one runs in any case. */
     private static void requireEnd(FallbackMethod first, Method locked, Class<?> targetClass) {
         List<Method> calls = new ArrayList<>(List.of(locked));
@@ -157,12 +151,16 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                         .anyMatch(found -> found != null && found.isFor(locked, targetClass));
     }
 
-    @Nullable
-    Object run(AnnotatedCall<LockedMethod> call, LockNotAcquiredException refusal) throws Exception {
-        MethodInvocation refused = call.invocation();
+    /** The call that follows a refused one. */
+    FallbackCall callAfter(MethodInvocation refused, LockNotAcquiredException refusal) {
         @Nullable Object[] arguments = refused.getArguments();
-        return call.with(FallbackCall.of(this, takesRefusal ? insert(refusal, arguments, method) : arguments, refused))
-                .proceed();
+        return new FallbackCall(
+                method, hasOwnLock(), takesRefusal ? insert(refusal, arguments, method) : arguments, refused);
+    }
+
+    /** Whether the method itself has an annotation, rather than its class. */
+    private boolean hasOwnLock() {
+        return AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class);
     }
 
     /** Adds the refusal behind the arguments. The last parameter of a suspending function is its continuation. */

@@ -55,7 +55,7 @@ final class OpenCall {
             return method().result()::skipped;
         }
         log.debug("Called " + fallback.method().getName() + " instead of " + name + ": " + refusal.getMessage());
-        return () -> fallback.run(call, refusal);
+        return call.with(fallback.callAfter(call.invocation(), refusal))::proceed;
     }
 
     private LockedMethod method() {
