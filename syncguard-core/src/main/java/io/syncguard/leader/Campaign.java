@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The thread waits while the member is paused, and after an error.
+ *   <li>The first attempt does not wait, so that its answer decides soon whether the member leads.
  *   <li>It acquires the lock with the longest wait time that a request can have: the engine queues it, and wakes it
  *       when it is its turn.
  *   <li>A grant becomes a term, which {@link TermRunner} runs to its end on the same thread.
@@ -47,7 +48,7 @@ final class Campaign {
     private final Membership membership = new Membership(this::followMembership);
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The membership has changed, or the thread has ended. */
+    /** The membership has changed, the first attempt was decided, or the thread has ended. */
     private final Condition changed = lock.newCondition();
 
     /** Whether the thread acquires the lock, and may be interrupted. Guarded by the lock. */
@@ -55,6 +56,12 @@ final class Campaign {
 
     /** Whether the attempt was interrupted, because the membership had changed. Guarded by the lock. */
     private boolean givenUp;
+
+    /** When the member began to campaign, on the clock; {@code null} while it does not. Guarded by the lock. */
+    private @Nullable Long campaignsSince;
+
+    /** Whether an attempt since then was granted or refused. Guarded by the lock. */
+    private boolean decided;
 
     /** Guarded by the lock. */
     private @Nullable Thread thread;
@@ -104,10 +111,42 @@ final class Campaign {
         }
     }
 
+    /**
+     * Waits until it is decided for the first time whether the member leads. An interrupt ends the wait, and so does the
+     * end of the campaign.
+     *
+     * @param timeout counts from the beginning of the campaign
+     * @return whether it is decided; a member that does not campaign does not lead
+     */
+    boolean awaitDecision(Duration timeout) {
+        lock.lock();
+        try {
+            while (campaignsSince != null && !decided) {
+                long left = campaignsSince + timeout.toNanos() - time.nanoTime();
+                if (left <= 0) {
+                    return false;
+                }
+                time.await(changed, left);
+            }
+            return true;
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Called after each change of the membership, and before the next one. */
     private void followMembership() {
         lock.lock();
         try {
+            if (!membership.isCampaigning()) {
+                campaignsSince = null;
+                decided = false;
+            } else if (campaignsSince == null) {
+                campaignsSince = time.nanoTime();
+            }
             if (thread == null && membership.takesPart()) {
                 thread = startThread();
             } else if (thread != null && acquiring && !membership.isCampaigning()) {
@@ -167,10 +206,11 @@ final class Campaign {
 
     private @Nullable LockHandle acquire() {
         try {
-            LockHandle grant = failures == 0 ? locks.acquire(request) : locks.tryAcquire(request);
+            LockHandle grant = failures == 0 && isDecided() ? locks.acquire(request) : locks.tryAcquire(request);
             if (grant == null) {
                 // The server answered: another member leads.
                 recovered();
+                decide();
             }
             return grant;
         } catch (LockNotAcquiredException ex) {
@@ -195,9 +235,29 @@ final class Campaign {
         if (!membership.begin(term)) {
             return false;
         }
+        decide();
         elected.accept(term);
         recovered();
         return true;
+    }
+
+    private boolean isDecided() {
+        lock.lock();
+        try {
+            return decided;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void decide() {
+        lock.lock();
+        try {
+            decided = campaignsSince != null;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void failed(Throwable failure) {

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * });
  * }</pre>
  *
- * <p>No method waits for the server or for running bodies.
+ * <p>No method waits for the server or for running bodies, except for {@link #awaitDecision}.
  */
 public final class LeaderMember {
 
@@ -90,11 +90,23 @@ public final class LeaderMember {
 
     /**
      * Whether this process leads, by the local deadline of the lease and without I/O. It turns false before another
-     * process can lead.
+     * process can lead, and is false until the first decision after the join, which takes one request to the server.
      */
     public boolean isLeader() {
         LeaderTerm term = membership.term();
         return term != null && term.isLeader();
+    }
+
+    /**
+     * Waits until it is decided, for the first time since this process takes part, whether it leads. Returns at once
+     * after that, and while it takes no part: before the start, after {@link #leave} and after {@link #pause}. These end
+     * a wait, and so does an interrupt, which stays set.
+     *
+     * @param timeout counts from the moment in which this process began to take part
+     * @return false if it is not decided: the server does not answer, or the thread was interrupted
+     */
+    public boolean awaitDecision(Duration timeout) {
+        return campaign.awaitDecision(timeout);
     }
 
     /**

@@ -17,7 +17,8 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>A skipped call returns {@code null}, an empty {@code Optional}, collection, map or array, zero or {@code false},
- * or a completed future of these. The decision takes no I/O.
+ * or a completed future of these. The decision takes no I/O. A call before the first decision after the start waits for
+ * it, at most for {@code syncguard.wait-time} since the start; then it is skipped with a warning.
  *
  * <p>The body runs under the lock of the leader: {@code LockHandle.current()} gives its fence. At the end of the
  * leadership the body's thread is interrupted, or the future that it returned is cancelled. A leader that steps down on

@@ -77,13 +77,17 @@ public final class SyncGuardLeaderAutoConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LeaderOnlyAdvisor syncGuardLeaderOnlyAdvisor(
-            ObjectProvider<LeaderElection> election, ConfigurableListableBeanFactory beans, Environment environment) {
+            ObjectProvider<LeaderElection> election,
+            ObjectProvider<SyncGuardProperties> properties,
+            ConfigurableListableBeanFactory beans,
+            Environment environment) {
         int order =
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER);
         // The check of the leadership needs no I/O, so it comes before a lock of the same method.
         return new LeaderOnlyAdvisor(
                 SingletonSupplier.of(election::getObject),
                 beans::resolveEmbeddedValue,
+                () -> properties.getObject().waitTime(),
                 Math.max(order, Integer.MIN_VALUE + 1) - 1);
     }
 

@@ -30,8 +30,8 @@ import org.springframework.core.Ordered;
  * @param backend Store of the locks. Of two, the first is the primary one, and the other is selected by its name. If
  *     not set, PostgreSQL if there is a DataSource, else Redis.
  * @param ttl How long a lock lives without an extension, unless the request sets its own ttl. From 1 ms to 365 days.
- * @param waitTime How long a caller waits for a lock, unless the request sets its own wait time. Zero is a single
- *     attempt; at most 365 days.
+ * @param waitTime How long a caller waits for a lock, unless the request sets its own wait time, and for the first
+ *     decision of an election after the start. Zero is a single attempt; at most 365 days.
  * @param owner Label of this process in the lock table, for people only.
  * @param commitGuard Which transactions commit only while their locks are held: those on the database of the locks, all
  *     (others are refused), or none. A request may set its own.

@@ -4,6 +4,7 @@ import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderOnly;
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
@@ -28,12 +29,17 @@ public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartI
     /**
      * @param election looked up when all beans exist, so that no bean is created early
      * @param placeholders resolves placeholders in the names of elections
+     * @param waitTime how long a call waits for the first decision of its election; looked up by the first such call
      */
-    public LeaderOnlyAdvisor(Supplier<LeaderElection> election, StringValueResolver placeholders, int order) {
+    public LeaderOnlyAdvisor(
+            Supplier<LeaderElection> election,
+            StringValueResolver placeholders,
+            Supplier<Duration> waitTime,
+            int order) {
         this.parser = new LeaderOnlyMethodParser(election, placeholders);
         AnnotatedMethodPointcut<LeaderOnly, LeaderOnlyMethod> methods =
                 new AnnotatedMethodPointcut<>(LeaderOnly.class, "on all instances", parser::parse);
-        this.interceptor = new LeaderOnlyInterceptor(methods, election, bodies);
+        this.interceptor = new LeaderOnlyInterceptor(methods, election, waitTime, bodies);
         this.pointcut = methods;
         this.order = order;
     }
