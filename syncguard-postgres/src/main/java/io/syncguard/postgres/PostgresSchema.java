@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresSchema {
 
-    /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
-    private static final long ADVISORY_LOCK = 0x53796e6347756172L;
-
     /** Timeout for the start. The timeout of a lock operation is too short when many instances start together. */
     private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
 
@@ -126,6 +123,7 @@ public final class PostgresSchema {
                 if (path != null) {
                     statement.execute(SETTINGS.ofPath(path));
                 }
+                PostgresOwners.require(connection, script);
                 InstalledSchema installed = new InstalledSchema(connection, tables);
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
@@ -215,7 +213,7 @@ public final class PostgresSchema {
             int before = connection.getNetworkTimeout();
             PostgresSessions.setNetworkTimeout(connection, START_TIMEOUT);
             try (Statement statement = connection.createStatement()) {
-                statement.execute("SELECT pg_catalog.pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
+                statement.execute(script.beginning());
                 // Check again after the wait: another instance, perhaps of a newer version, may have run the script.
                 boolean upToDate = isUpToDate(installed);
                 if (!upToDate) {

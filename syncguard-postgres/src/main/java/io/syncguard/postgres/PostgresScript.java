@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -30,6 +31,12 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
 
     private static final Pattern ROUTINE =
             Pattern.compile("CREATE OR REPLACE (?:FUNCTION|PROCEDURE) (?:\\w+\\.)?(\\w+)\\(");
+
+    private static final String LOCK_TABLE = "\n    LOCK TABLE ";
+
+    private static final String END_OF_BLOCK = "$do$;";
+
+    private static final Pattern FOREIGN_OBJECTS = Pattern.compile("(?s)FOR \"Foreign\" IN(.*?)\\n    LOOP\\n");
 
     /** The placeholders of the script, without the <code>${}</code>. */
     public Map<String, String> placeholders() {
@@ -78,6 +85,22 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
                 .results()
                 .map(routine -> routine.group(1).toLowerCase(Locale.ROOT))
                 .toList();
+    }
+
+    /** The query with which the script finds an object with one of its names that belongs to a stranger. */
+    String foreignObjects() {
+        Matcher query = FOREIGN_OBJECTS.matcher(text());
+        if (!query.find()) {
+            throw new IllegalStateException(PATH);
+        }
+        return query.group(1);
+    }
+
+    /** The beginning of the script, after which no other session runs it until the end of the transaction. */
+    String beginning() {
+        String text = text();
+        int lock = text.indexOf(LOCK_TABLE);
+        return text.substring(0, text.indexOf(END_OF_BLOCK, lock) + END_OF_BLOCK.length());
     }
 
     String fenceSource() {

@@ -30,14 +30,117 @@
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
 
--- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again. Refuses a search path
--- on which other types are in front of those of PostgreSQL.
+-- Refuses, before it changes anything: a search path on which other types are in front of those of PostgreSQL; objects
+-- with names of this script that belong to a stranger, whose code would run with the rights of whoever locks; and the
+-- change from clock to counter, after which a counter that was forgotten would begin at 1 again.
+--
+-- No stranger is the user who runs the script or a role whose rights it inherits, a superuser, and a role with the
+-- rights of the owner of the schema or of the database. A user who may not create in the schema locks with what another
+-- one has created: the owner of the leases is no stranger to it. The library checks the same at each start, so it reads
+-- the query from here. Other parameters than those of this list make another function, which nothing calls.
 DO $do$
+DECLARE
+    "Foreign" pg_catalog.record;
 BEGIN
-    IF NOT pg_catalog.pg_type_is_visible('pg_catalog.text'::pg_catalog.regtype) THEN
-        RAISE EXCEPTION 'The search path finds another type TEXT in front of that of PostgreSQL'
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_type
+        WHERE typnamespace OPERATOR(pg_catalog.=) 'pg_catalog'::pg_catalog.regnamespace
+            AND NOT pg_catalog.pg_type_is_visible(oid)
+    ) THEN
+        RAISE EXCEPTION 'The search path finds another type in front of one of PostgreSQL'
         USING ERRCODE = 'invalid_parameter_value', HINT = 'Put pg_catalog first in the search path.';
     END IF;
+
+    FOR "Foreign" IN
+        WITH "Home" AS (
+            SELECT coalesce(
+                (SELECT relnamespace FROM pg_catalog.pg_class
+                 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass('${syncguard_locks}')),
+                pg_catalog.to_regnamespace(CASE
+                    WHEN pg_catalog.strpos('${syncguard_locks}', '.') OPERATOR(pg_catalog.>) 0
+                        THEN pg_catalog.split_part('${syncguard_locks}', '.', 1)
+                    ELSE pg_catalog.quote_ident(pg_catalog.current_schema()::pg_catalog.text)
+                END)::pg_catalog.oid
+            ) AS oid, (
+                SELECT relowner FROM pg_catalog.pg_class
+                WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass('${syncguard_locks}')
+            ) AS owner
+        ), "Relation" AS (
+            SELECT c.oid, c.relname, c.relowner, c.relkind
+            FROM pg_catalog.unnest(ARRAY[
+                '${syncguard_locks}', '${syncguard_locks}_shared', '${syncguard_locks}_waiters',
+                '${syncguard_fence_counters}', '${syncguard_locks}_waiters_arrival_seq', '${syncguard_locks}_pkey',
+                '${syncguard_locks}_lock_id_key', '${syncguard_locks}_expires_at_ms_idx',
+                '${syncguard_locks}_shared_pkey', '${syncguard_locks}_shared_expires_at_ms_idx',
+                '${syncguard_locks}_shared_key_expires_at_ms_idx', '${syncguard_locks}_waiters_pkey',
+                '${syncguard_locks}_waiters_key_arrival_idx', '${syncguard_fence_counters}_pkey'
+            ]) AS w (name)
+            JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(w.name)
+        ), "Found" (kind, name, owner) AS (
+            SELECT CASE WHEN relkind OPERATOR(pg_catalog.=) 'r' THEN 'table' ELSE 'relation' END,
+                relname::pg_catalog.text, relowner
+            FROM "Relation"
+            UNION ALL
+            SELECT 'type', typname::pg_catalog.text, typowner FROM pg_catalog.pg_type
+            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype('${syncguard_locks}_answer')
+            UNION ALL
+            SELECT 'function', p.oid::pg_catalog.regprocedure::pg_catalog.text, p.proowner
+            FROM pg_catalog.unnest(ARRAY[
+                'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text,bigint)',
+                'acquire_batch(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text,'
+                    'boolean,integer[])',
+                'acquire_free(text,text,bigint,text)', 'acquire_free_batch(text[],text[],bigint[],text[])',
+                'acquire_readers(text[],integer[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],'
+                    'bigint,text)',
+                'blockers(text,integer,text)', 'delete_lapsed(text,boolean,integer,bigint)',
+                'delete_lease(text,text,boolean)', 'extend(text[],bigint[])', 'fence_after(bigint,bigint)',
+                'fence_counters()', 'fence_key(text)', 'fence_source()', 'fence_text(bigint)',
+                'force_release(text)', 'forget(text,bigint)', 'free_readers(text[],integer[])',
+                'grant(text,boolean,text,bigint,text,bigint)', 'hand_out(text)',
+                'hand_over(text,text,boolean,text,bigint[])',
+                'hand_over(text,text,text,boolean,bigint,text,bigint[])', 'idle_counters(text[],bigint)',
+                'is_live(bigint,bigint)', 'key_of(text)', 'key_of_fence(text)', 'last_fence()', 'leave(text[])',
+                'lock_key(text,boolean)', 'lock_keys(text[])', 'lockers(xid)', 'message(text,bigint[])',
+                'next_fence(text)', 'now()', 'outcome(bigint)', 'outcome_of(text)',
+                'own_lease(text,boolean,text,bigint)',
+                'queue_and_hand_over(text,text,boolean,text,text[],boolean[],integer[],text[],bigint[],text[],'
+                    'boolean[],bigint,text,bigint[],boolean)',
+                'release(text)', 'release_after(text,bigint)', 'release_all(text[])',
+                'release_batch(text[],text)', 'renew_waiters(text[])', 'rotate(text,bigint)', 'sweep(text[])',
+                'sweep_before()', 'tolerance()', 'version()', 'wake(text,bigint,integer)',
+                'wake_beside(text,integer)'
+            ]) AS w (signature)
+            JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=)
+                pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) w.signature)
+            UNION ALL
+            SELECT 'function of the trigger ' OPERATOR(pg_catalog.||) t.tgname::pg_catalog.text,
+                p.oid::pg_catalog.regprocedure::pg_catalog.text, p.proowner
+            FROM "Relation" r
+            JOIN pg_catalog.pg_trigger t ON t.tgrelid OPERATOR(pg_catalog.=) r.oid AND NOT t.tgisinternal
+            JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) t.tgfoid
+        )
+        SELECT f.kind, f.name, o.rolname AS owner, current_user AS me,
+            pg_catalog.quote_ident(n.nspname::pg_catalog.text) AS home
+        FROM "Found" f
+        JOIN pg_catalog.pg_roles o ON o.oid OPERATOR(pg_catalog.=) f.owner
+        JOIN pg_catalog.pg_roles m ON m.rolname OPERATOR(pg_catalog.=) current_user
+        JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+        CROSS JOIN "Home" h
+        LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) h.oid
+        WHERE (o.rolsuper OR o.oid OPERATOR(pg_catalog.=) m.oid
+            OR NOT m.rolsuper AND pg_catalog.pg_has_role(m.oid, o.oid, 'USAGE'::pg_catalog.text)
+            OR pg_catalog.pg_has_role(o.oid, n.nspowner, 'MEMBER'::pg_catalog.text)
+            OR pg_catalog.pg_has_role(o.oid, d.datdba, 'MEMBER'::pg_catalog.text)
+            OR o.oid OPERATOR(pg_catalog.=) h.owner
+                AND NOT pg_catalog.has_schema_privilege(n.oid, 'CREATE'::pg_catalog.text)) IS NOT TRUE
+        LIMIT 1
+    LOOP
+        RAISE EXCEPTION 'The % % of SyncGuard belongs to %, whose code would run with the rights of others',
+            "Foreign".kind, "Foreign".name, "Foreign".owner
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'Drop it if somebody else has put it there; otherwise make its owner the owner of the schema.';
+    END LOOP;
+
     IF '${syncguard_fence_source}' OPERATOR(pg_catalog.<>) 'counter'
         AND '${syncguard_fence_source}' OPERATOR(pg_catalog.<>) 'clock'
     THEN
@@ -56,15 +159,28 @@ END
 $do$;
 
 -- One row per exclusive lease. UNIQUE makes a new lock id a change of key strength, which a pin of the row blocks.
-CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
-    key            TEXT COLLATE pg_catalog."C" PRIMARY KEY,
-    lock_id        TEXT COLLATE pg_catalog."C" NOT NULL UNIQUE,
-    expires_at_ms  BIGINT NOT NULL,
-    acquired_at_ms BIGINT NOT NULL,
-    fence          TEXT NOT NULL,
-    user_key       TEXT NOT NULL,
-    owner          TEXT
-);
+--
+-- The table also lets one session at a time run this script, without a lock that others could take: the second one to
+-- create it waits for the first, and the mode of the lock conflicts with itself, but with no lock operation.
+DO $do$
+BEGIN
+    BEGIN
+        CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
+            key            TEXT COLLATE pg_catalog."C" PRIMARY KEY,
+            lock_id        TEXT COLLATE pg_catalog."C" NOT NULL UNIQUE,
+            expires_at_ms  BIGINT NOT NULL,
+            acquired_at_ms BIGINT NOT NULL,
+            fence          TEXT NOT NULL,
+            user_key       TEXT NOT NULL,
+            owner          TEXT
+        );
+    EXCEPTION
+        WHEN unique_violation OR duplicate_table THEN -- The first session has created it.
+            NULL;
+    END;
+    LOCK TABLE ${syncguard_locks} IN SHARE UPDATE EXCLUSIVE MODE;
+END
+$do$;
 
 -- One row per shared lease.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
@@ -1827,7 +1943,12 @@ BEGIN
         'wake_front(text)', 'wake_next(text)'
     ]
     LOOP
-        IF pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) "Old") IS NOT NULL THEN
+        -- One of another owner is not ours.
+        IF pg_catalog.pg_has_role((
+            SELECT proowner FROM pg_catalog.pg_proc
+            WHERE oid OPERATOR(pg_catalog.=)
+                pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) "Old")
+        ), 'USAGE'::pg_catalog.text) THEN
             EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', "Old");
         END IF;
     END LOOP;
