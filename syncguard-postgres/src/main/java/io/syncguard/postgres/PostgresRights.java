@@ -122,13 +122,14 @@ final class PostgresRights {
         }
     }
 
-    /** Adds the missing rights to the error of a statement, if the server names them. */
+    /** Adds the missing rights, or the table whose rows are hidden, to the error of a statement about rights. */
     static SQLException explained(Connection connection, PostgresTables tables, SQLException error) {
         if (!PostgresErrors.MISSING_RIGHT.equals(error.getSQLState())) {
             return error;
         }
         try {
             require(connection, new PostgresScript(tables, FenceSource.COUNTER));
+            PostgresPlainTables.require(connection, tables);
         } catch (LockSetupException missing) {
             return new MissingRightException(missing, error);
         } catch (SQLException ex) {

@@ -180,7 +180,9 @@ public final class PostgresSchema {
 
     private void requireUsable(Connection connection) throws SQLException {
         PostgresRights.require(connection, script);
+        PostgresPlainTables.require(connection, tables);
         PostgresIndexes.check(connection, tables);
+        new PostgresRowProbe(connection, script).check();
         StatementLogs.check(connection);
     }
 

@@ -61,7 +61,7 @@ public record PostgresTables(String locks, String fenceCounters) {
      */
     public void requireAnother(String property, String name) {
         check(property, name);
-        for (String table : List.of(locks, shared(), waiters(), fenceCounters)) {
+        for (String table : all()) {
             if (mayBeTheSame(folded(table), folded(name))) {
                 throw LockSetupException.invalid(
                         property + " is '" + name + "', which is or may be the same table as '" + table
@@ -80,6 +80,10 @@ public record PostgresTables(String locks, String fenceCounters) {
     /** The table with one row per waiter. */
     public String waiters() {
         return waitersOf(locks);
+    }
+
+    List<String> all() {
+        return List.of(locks, shared(), waiters(), fenceCounters);
     }
 
     /** The placeholders for the names in the schema script, without the <code>${}</code>. */
