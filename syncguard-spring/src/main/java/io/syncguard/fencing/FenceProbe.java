@@ -49,7 +49,9 @@ record FenceProbe(Connection connection, FenceTable table) {
 
     private boolean refusesSmallerFence(FenceDatabase database, String resource) throws SQLException {
         FenceStatement statement = database.statement(table);
-        statement.record(connection, resource, Fence.MAX_VALUE);
+        if (statement.record(connection, resource, Fence.MAX_VALUE) != Fence.MAX_VALUE) {
+            throw notKept();
+        }
         if (statement.record(connection, resource, Fence.MAX_VALUE - 1) != Fence.MAX_VALUE) {
             return false;
         }
@@ -80,6 +82,13 @@ record FenceProbe(Connection connection, FenceTable table) {
                         "Change the type of its column fence to BIGINT",
                         "Choose another name in syncguard.fencing.table"),
                 error);
+    }
+
+    private LockSetupException notKept() {
+        return LockSetupException.invalid(
+                "The table of the fences, '" + table.name() + "', does not keep a row as it is written",
+                "Drop the triggers that somebody added, or let them return the row as it is",
+                "Choose another name in syncguard.fencing.table");
     }
 
     private LockSetupException notUnique() {

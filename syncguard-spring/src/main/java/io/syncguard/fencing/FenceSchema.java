@@ -64,6 +64,7 @@ public final class FenceSchema {
         String[] schema = new String[1];
         boolean[] missing = new boolean[1];
         run(dataSource, connection -> {
+            requireOwner(connection);
             schema[0] = connection.getSchema();
             missing[0] = problem(connection) != null;
         });
@@ -79,7 +80,17 @@ public final class FenceSchema {
      * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when the table does not exist
      */
     public void check() {
-        run(dataSource, connection -> new FenceProbe(connection, table).check());
+        run(dataSource, connection -> {
+            requireOwner(connection);
+            new FenceProbe(connection, table).check();
+        });
+    }
+
+    private void requireOwner(Connection connection) throws SQLException {
+        FenceDatabase database = FenceDatabase.of(connection);
+        if (database == FenceDatabase.POSTGRESQL) {
+            new FenceTableOwner(connection, table).check(script(database));
+        }
     }
 
     @FunctionalInterface
@@ -122,7 +133,8 @@ public final class FenceSchema {
                     List.of("Choose a name in syncguard.fencing.table that is no reserved word of this database"),
                     error);
         }
-        String statement = script.lines()
+        String statement = script.substring(script.indexOf("CREATE TABLE"))
+                .lines()
                 .filter(line -> !line.startsWith("--"))
                 .collect(Collectors.joining(" "))
                 .replaceAll("\\s+", " ")

@@ -38,8 +38,8 @@ final class ReturningStatement implements FenceStatement {
             statement.setString(1, resource);
             statement.setLong(2, fence);
             try (ResultSet rows = statement.executeQuery()) {
-                rows.next();
-                return rows.getLong(1);
+                // A trigger can drop the row. No fence is 0.
+                return rows.next() ? rows.getLong(1) : 0;
             }
         }
     }
