@@ -21,7 +21,8 @@ public final class PostgresSchema {
     /** Timeout for the start. The timeout of a lock operation is too short when many instances start together. */
     private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
 
-    private static final PostgresSessionSettings SETTINGS = new PostgresSessionSettings(START_TIMEOUT);
+    /** The SQLSTATE {@code lock_not_available}. */
+    private static final String LOCK_TIMEOUT = "55P03";
 
     private final DataSource dataSource;
     private final PostgresTables tables;
@@ -29,6 +30,8 @@ public final class PostgresSchema {
 
     /** The file with the script for an administrator; {@code null} if none was requested. */
     private final @Nullable File written;
+
+    private final Duration timeout;
 
     /** Creates a schema whose fences come from counters. */
     public PostgresSchema(DataSource dataSource, PostgresTables tables) {
@@ -41,10 +44,15 @@ public final class PostgresSchema {
 
     /** @param written the file with the script for an administrator; {@code null} if none was requested */
     public PostgresSchema(DataSource dataSource, PostgresScript script, @Nullable File written) {
+        this(dataSource, script, written, START_TIMEOUT);
+    }
+
+    PostgresSchema(DataSource dataSource, PostgresScript script, @Nullable File written, Duration timeout) {
         this.dataSource = dataSource;
         this.tables = script.tables();
         this.script = script;
         this.written = written;
+        this.timeout = timeout;
     }
 
     /** Calls {@link #initialize(Supplier)} without other owners: the script runs as the locks' own user. */
@@ -116,12 +124,13 @@ public final class PostgresSchema {
             PostgresServerCheck.requirePrimary(connection);
             // BEGIN is sent as text. It binds a pooler's session to this transaction; the driver would prepare its own
             // BEGIN.
-            statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), null));
+            PostgresSessionSettings settings = new PostgresSessionSettings(timeout);
+            statement.execute(settings.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), null));
             try {
                 PostgresRights.requireSchemas(connection, tables);
                 String path = givenPath == null ? new PostgresSearchPath(tables).forScript(connection) : givenPath;
                 if (path != null) {
-                    statement.execute(SETTINGS.ofPath(path));
+                    statement.execute(settings.ofPath(path));
                 }
                 PostgresOwners.require(connection, script);
                 InstalledSchema installed = new InstalledSchema(connection, tables);
@@ -132,6 +141,9 @@ public final class PostgresSchema {
                 return result;
             } catch (Throwable ex) {
                 undo(statement, ex);
+                if (ex instanceof SQLException error && LOCK_TIMEOUT.equals(error.getSQLState())) {
+                    throw PostgresSchemaErrors.blocked(error, SchemaBlockers.of(connection, tables));
+                }
                 throw ex;
             }
         } catch (SQLException ex) {
@@ -213,7 +225,7 @@ public final class PostgresSchema {
     private void runScript(DataSource owner, @Nullable String path) {
         run(owner, path, (connection, installed, same) -> {
             int before = connection.getNetworkTimeout();
-            PostgresSessions.setNetworkTimeout(connection, START_TIMEOUT);
+            PostgresSessions.setNetworkTimeout(connection, timeout);
             try (Statement statement = connection.createStatement()) {
                 statement.execute(script.beginning());
                 // Check again after the wait: another instance, perhaps of a newer version, may have run the script.

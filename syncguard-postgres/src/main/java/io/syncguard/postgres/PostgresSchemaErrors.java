@@ -52,6 +52,20 @@ final class PostgresSchemaErrors {
                 PostgresErrors.withoutDetail(error));
     }
 
+    /** @param holders the sessions that may hold the lock; none if none is known */
+    static LockSetupException blocked(SQLException error, List<String> holders) {
+        return new LockSetupException(
+                LockErrorCode.NETWORK_TIMEOUT,
+                "Another transaction locks tables of SyncGuard, so they cannot be set up or checked: "
+                        + (holders.isEmpty()
+                                ? PostgresWords.of(error)
+                                : "session " + String.join(", session ", holders)),
+                List.of(
+                        "Wait until it has ended, and start the application again",
+                        "End it: SELECT pg_terminate_backend(<session>), or ROLLBACK PREPARED"),
+                PostgresErrors.withoutDetail(error));
+    }
+
     private static String problem(LockErrorCode code, SQLException error, @Nullable String user) {
         return switch (code) {
             case SERVICE_UNAVAILABLE ->
