@@ -24,6 +24,23 @@ final class InstalledSchema {
             SELECT prosrc FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
 
+    /**
+     * Endings that make the name of a table, a type or functions of the library from the name of another table of locks.
+     */
+    private static final String OF_ANOTHER = """
+            SELECT o.locks
+            FROM pg_catalog.unnest('{shared,waiters,answer,force,queue_and}'::pg_catalog.text[]) AS e (word)
+            CROSS JOIN LATERAL (VALUES
+                (pg_catalog.regexp_replace(?::pg_catalog.text,
+                    ('_'::pg_catalog.text OPERATOR(pg_catalog.||) e.word)
+                        OPERATOR(pg_catalog.||) '$'::pg_catalog.text, ''::pg_catalog.text, 'i'::pg_catalog.text)),
+                ((?::pg_catalog.text OPERATOR(pg_catalog.||) '_'::pg_catalog.text) OPERATOR(pg_catalog.||) e.word)
+            ) AS o (locks)
+            WHERE o.locks OPERATOR(pg_catalog.<>) ?::pg_catalog.text
+                AND pg_catalog.to_regprocedure(o.locks OPERATOR(pg_catalog.||) '_version()'::pg_catalog.text)
+                    IS NOT NULL
+            """;
+
     /** The body of a function that selects one value. It is read and not called: a role may lack the privilege. */
     private static final Pattern ONE_VALUE = Pattern.compile("\\s*SELECT '?([^'\\s]*)'?\\s*");
 
@@ -51,6 +68,19 @@ final class InstalledSchema {
         }
         String version = textOf("_version()");
         return version != null && version.matches("\\d+") && Integer.parseInt(version) >= VERSION;
+    }
+
+    /** Another table of locks, whose objects have names of ours; {@code null} if there is none. */
+    @Nullable
+    String neighbour() throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(OF_ANOTHER)) {
+            for (int parameter = 1; parameter <= 3; parameter++) {
+                statement.setString(parameter, tables.locks());
+            }
+            try (ResultSet rows = statement.executeQuery()) {
+                return rows.next() ? rows.getString(1) : null;
+            }
+        }
     }
 
     /** The table of fence counters that the functions use; {@code null} if there are no functions. */

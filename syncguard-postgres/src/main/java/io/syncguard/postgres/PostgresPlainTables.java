@@ -63,6 +63,7 @@ final class PostgresPlainTables {
         return LockSetupException.invalid(
                 "'" + table + "' has to be a plain table, but is a view, has a rule, or is part of a partitioned or"
                         + " inherited table: it may hide leases, or keep two with one key",
+                "Drop its rules, and the tables that inherit from it",
                 "End all instances, and rename it, so that the library creates another one",
                 "Choose another name in syncguard.postgres.locks-table and fence-counters-table");
     }

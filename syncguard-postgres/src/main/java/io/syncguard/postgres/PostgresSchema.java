@@ -134,6 +134,7 @@ public final class PostgresSchema {
                 }
                 PostgresOwners.require(connection, script);
                 InstalledSchema installed = new InstalledSchema(connection, tables);
+                requireNoNeighbour(installed);
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
                 T result = work.on(connection, installed, path);
@@ -156,6 +157,18 @@ public final class PostgresSchema {
             statement.execute("ROLLBACK");
         } catch (Throwable ex) {
             failure.addSuppressed(ex);
+        }
+    }
+
+    /** The table of the locks of one would be a table of the other. */
+    private void requireNoNeighbour(InstalledSchema installed) throws SQLException {
+        String neighbour = installed.neighbour();
+        if (neighbour != null) {
+            throw LockSetupException.invalid(
+                    "The table '" + tables.locks() + "' would share a table or functions with the locks of '"
+                            + neighbour + "', which are in the same schema",
+                    "Choose a name in syncguard.postgres.locks-table that differs in more than its last word",
+                    "Choose another schema");
         }
     }
 

@@ -47,7 +47,7 @@ public record RedisSettings(
     private static final Pattern HASH_TAG = Pattern.compile("[^{]*\\{[^}]+}.*", Pattern.DOTALL);
 
     public RedisSettings {
-        keys(keyPrefix);
+        keys(keyPrefix).requireOwn();
         if (shards < 1 || shards > RedisShards.MAX) {
             throw LockSetupException.invalid(
                     "syncguard.redis.shards is " + shards + ", but has to be between 1 and " + RedisShards.MAX,

@@ -272,6 +272,102 @@ class PostgresFailedStartTests {
         start.with("spring.datasource.url=" + database.url()).reads("no-unique-index");
     }
 
+    /** Of a role that may create in the schema of the tables. */
+    @Test
+    void with_an_object_of_somebody_else() {
+        TestDatabase database = TestDatabase.empty();
+        String other = database.newRole("billing");
+        database.jdbc()
+                .execute("CREATE TYPE syncguard_locks_answer AS ENUM ('refused');"
+                        + " ALTER TYPE syncguard_locks_answer OWNER TO " + other);
+        String user = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with("spring.datasource.url=" + database.url())
+                .whereas(other, "billing")
+                .whereas("'" + user + "'", "'orders'")
+                .reads("object-of-a-stranger");
+    }
+
+    @Test
+    void with_a_table_whose_rows_are_hidden() {
+        TestDatabase database = TestDatabase.withSchema();
+        String orders = database.newRole("orders");
+        database.jdbc()
+                .execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + orders + ";"
+                        + " ALTER TABLE syncguard_locks_shared ENABLE ROW LEVEL SECURITY");
+        String owner = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with(database.loginOf(orders))
+                .whereas("'" + owner + "'", "'migration'")
+                .whereas(orders, "orders")
+                .reads("hidden-rows");
+    }
+
+    @Test
+    void with_a_table_that_is_not_plain() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc().execute("CREATE RULE kept AS ON DELETE TO syncguard_locks DO INSTEAD NOTHING");
+        start.with("spring.datasource.url=" + database.url()).reads("not-a-plain-table");
+    }
+
+    @Test
+    void with_a_table_that_does_not_keep_its_rows() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc()
+                .execute("CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS"
+                        + " 'BEGIN RETURN NULL; END'; CREATE TRIGGER audit BEFORE INSERT ON syncguard_locks FOR EACH ROW"
+                        + " EXECUTE FUNCTION audit()");
+        start.with("spring.datasource.url=" + database.url()).reads("row-not-kept");
+    }
+
+    @Test
+    void with_a_table_of_another_applications_locks() {
+        TestDatabase database = TestDatabase.withSchema();
+        start.with(
+                        "spring.datasource.url=" + database.url(),
+                        "syncguard.postgres.locks-table=syncguard_locks_shared",
+                        "syncguard.postgres.fence-counters-table=other_counters")
+                .reads("neighbour");
+    }
+
+    @Test
+    void with_a_table_of_the_fences_of_somebody_else() {
+        TestDatabase database = TestDatabase.withSchema();
+        String other = database.newRole("billing");
+        database.jdbc()
+                .execute("CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY, fence BIGINT);"
+                        + " ALTER TABLE syncguard_fences OWNER TO " + other);
+        String user = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with("spring.datasource.url=" + database.url(), "syncguard.fencing.enabled=true")
+                .whereas(other, "billing")
+                .whereas("'" + user + "'", "'orders'")
+                .reads("fences-of-a-stranger");
+    }
+
+    @Test
+    void with_a_table_of_the_fences_whose_rows_are_hidden() {
+        TestDatabase database = TestDatabase.withSchema();
+        String orders = database.newRole("orders");
+        database.jdbc()
+                .execute("CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY, fence BIGINT);"
+                        + " ALTER TABLE syncguard_fences ENABLE ROW LEVEL SECURITY;"
+                        + " GRANT ALL ON ALL TABLES IN SCHEMA public TO " + orders);
+        start.with(database.loginOf(orders))
+                .with("syncguard.fencing.enabled=true")
+                .whereas(orders, "orders")
+                .reads("fences-hidden");
+    }
+
+    @Test
+    void with_a_table_of_the_fences_that_does_not_keep_its_rows() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc()
+                .execute(
+                        "CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY, fence BIGINT);"
+                                + " CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+                                + " CREATE TRIGGER audit BEFORE INSERT ON syncguard_fences FOR EACH ROW EXECUTE FUNCTION audit()");
+        start.with("spring.datasource.url=" + database.url(), "syncguard.fencing.enabled=true")
+                .reads("fences-not-kept");
+    }
+
     @Test
     void with_a_table_of_the_fences_without_its_unique_index() {
         TestDatabase database = TestDatabase.withSchema();

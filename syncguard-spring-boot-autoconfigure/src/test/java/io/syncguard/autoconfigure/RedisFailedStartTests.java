@@ -228,6 +228,12 @@ class RedisFailedStartTests {
     }
 
     @Test
+    void with_a_prefix_of_keys_of_another_one() {
+        start.with("syncguard.redis.key-prefix={shop}:lock:").reads("prefix-of-another");
+        start.with("syncguard.redis.key-prefix={shop#1}:").reads("prefix-of-a-shard");
+    }
+
+    @Test
     void with_shards_and_a_prefix_without_a_hash_tag() {
         start.with("syncguard.redis.key-prefix=shop:", "syncguard.redis.shards=4")
                 .reads("prefix-for-shards");
