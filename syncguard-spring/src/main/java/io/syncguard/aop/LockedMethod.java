@@ -9,11 +9,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.interception.ResultType;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +21,6 @@ import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
 
@@ -58,34 +54,30 @@ record LockedMethod(
         @Nullable FallbackMethod fallback,
         ResultType result) {
 
-    /**
-     * The order of storage keys on the server. All calls lock in this order, so that none waits for another in a
-     * circle.
-     */
-    private static final Comparator<FencedRequest> IN_ORDER_OF_KEYS = Comparator.comparing(
-            request -> request.lock().key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
-
     LockManager manager() {
         return LockSetupException.requireAnswer(
                 "LockTemplate.manager", template.get().manager());
     }
 
-    /** Returns the locks of a call, in the order in which all calls acquire them; none when the condition is false. */
+    /** Returns the locks of a call; none when the condition is false. */
     List<FencedRequest> requests(MethodCall call) {
         if (condition != null && !isMet(condition, call)) {
             return List.of();
         }
-        List<FencedRequest> requests = requestsInOrder(call);
+        List<FencedRequest> requests = lockRequests(call);
         if (requests.size() > 1 && requests.size() > maxKeys.getAsInt()) {
             throw tooMany("key", key, requests.size() + " keys");
         }
         return requests;
     }
 
-    private List<FencedRequest> requestsInOrder(MethodCall call) {
+    private List<FencedRequest> lockRequests(MethodCall call) {
         List<LockRequest> locks = key == null ? List.of(defaults.key(prefix)) : texts("key", key, call, defaults::key);
         if (fencedResource == null) {
-            return inOrder(locks.stream().map(lock -> new FencedRequest(lock, null)));
+            return locks.stream()
+                    .distinct()
+                    .map(lock -> new FencedRequest(lock, null))
+                    .toList();
         }
         List<String> resources = texts("fenced resource", fencedResource, call, LockLimits::resource);
         if (resources.size() != locks.size()) {
@@ -96,12 +88,10 @@ record LockedMethod(
                     "has to be one for each key, but is " + resources.size() + " for the " + locks.size()
                             + " keys of this call");
         }
-        return inOrder(
-                IntStream.range(0, locks.size()).mapToObj(i -> new FencedRequest(locks.get(i), resources.get(i))));
-    }
-
-    private static List<FencedRequest> inOrder(Stream<FencedRequest> requests) {
-        return requests.distinct().sorted(IN_ORDER_OF_KEYS).toList();
+        return IntStream.range(0, locks.size())
+                .mapToObj(i -> new FencedRequest(locks.get(i), resources.get(i)))
+                .distinct()
+                .toList();
     }
 
     /**
