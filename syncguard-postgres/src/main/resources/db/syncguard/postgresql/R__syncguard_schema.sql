@@ -92,6 +92,7 @@ BEGIN
                 'acquire_free(text,text,bigint,text)', 'acquire_free_batch(text[],text[],bigint[],text[])',
                 'acquire_readers(text[],integer[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],'
                     'bigint,text)',
+                'acquire_together(text[],boolean[],integer[],text[],bigint[],text[],text)',
                 'blockers(text,integer,text)', 'delete_lapsed(text,boolean,integer,bigint)',
                 'delete_lease(text,text,boolean)', 'extend(text[],bigint[])', 'fence_after(bigint,bigint)',
                 'fence_counters()', 'fence_key(text)', 'fence_source()', 'fence_text(bigint)',
