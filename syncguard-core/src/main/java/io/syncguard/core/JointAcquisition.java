@@ -219,6 +219,7 @@ final class JointAcquisition {
     private List<GrantedLease> granted(List<KeyAttempt> step, JointResult result, long sentAt, AcquireReport first) {
         Duration waited = Duration.ofNanos(time.nanoTime() - began);
         try {
+            requireComplete(step, result);
             List<GrantedLease> grants = new ArrayList<>();
             for (AcquireResult.Granted answer : result.grants()) {
                 KeyAttempt attempt = step.get(grants.size());
@@ -234,6 +235,16 @@ final class JointAcquisition {
             first.failed(ex);
             releaseInDoubt(step);
             throw ex;
+        }
+    }
+
+    /** An answer with a gap would repeat the step for ever, or leave a key out. */
+    private void requireComplete(List<KeyAttempt> step, JointResult result) {
+        JointResult.Refusal refused = result.refusal();
+        int expected = refused == null ? step.size() : waits ? refused.position() : 0;
+        if (result.grants().size() != expected) {
+            throw new IllegalStateException(result.grants().size() + " grants, but " + expected + " of " + step.size()
+                    + " keys can be granted");
         }
     }
 

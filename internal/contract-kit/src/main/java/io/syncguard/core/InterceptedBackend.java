@@ -35,6 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +70,9 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable afterForcedRelease = NOTHING;
     public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
+
+    /** Changes the answers to calls for several keys. */
+    public volatile UnaryOperator<JointResult> jointAnswers = result -> result;
 
     /** The number of the server of a key. */
     public volatile ToIntFunction<String> servers = key -> 0;
@@ -173,7 +177,7 @@ public final class InterceptedBackend implements LockBackend {
         beforeAcquire.run();
         JointResult result = store.acquireTogether(requests, extent);
         afterAcquire.run();
-        return result;
+        return jointAnswers.apply(result);
     }
 
     @Override

@@ -20,6 +20,7 @@ import io.syncguard.LockOperations;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.JointResult;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -245,6 +246,17 @@ class SeveralLocksTests {
         assertThat(steps).hasValue(4);
         assertThat(locked("k1", "k2", "k4")).isEmpty();
         assertThat(locks.acquire(requests("k1", "k2", "k4")).areHeld()).isTrue();
+    }
+
+    @Test
+    void a_store_that_leaves_a_key_out_fails_the_call_and_nothing_is_left_behind() {
+        fixture.backend.jointAnswers = result -> new JointResult(result.grants().subList(0, 1), null);
+
+        assertThatThrownBy(() -> locks.acquire(requests("a", "b")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("1 grants, but 2 of 2 keys can be granted");
+
+        eventually().until(() -> locked("a", "b").isEmpty());
     }
 
     @Test
