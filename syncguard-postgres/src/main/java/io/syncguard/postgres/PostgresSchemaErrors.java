@@ -56,7 +56,7 @@ final class PostgresSchemaErrors {
     static LockSetupException blocked(SQLException error, List<String> holders) {
         return new LockSetupException(
                 LockErrorCode.NETWORK_TIMEOUT,
-                "Another transaction locks tables of SyncGuard, so they cannot be set up or checked: "
+                "PostgreSQL does not answer in time: another transaction locks tables of SyncGuard, "
                         + (holders.isEmpty()
                                 ? PostgresWords.of(error)
                                 : "session " + String.join(", session ", holders)),

@@ -15,8 +15,9 @@ final class SchemaBlockers {
      * them: others do not see it, but its lock. Then who holds any lock on them. A prepared transaction has no session.
      */
     private static final String HOLDERS = """
-            SELECT k.pid, coalesce(a.usename, p.owner), coalesce(a.application_name,
-                'prepared transaction '::pg_catalog.text OPERATOR(pg_catalog.||) p.gid)
+            SELECT k.pid, coalesce(a.usename::pg_catalog.text, p.owner::pg_catalog.text, a.backend_type),
+                coalesce(a.application_name,
+                    'prepared transaction '::pg_catalog.text OPERATOR(pg_catalog.||) p.gid)
             FROM pg_catalog.pg_locks k
             JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) k.database
                 AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
@@ -26,12 +27,12 @@ final class SchemaBlockers {
                 AND k.virtualtransaction OPERATOR(pg_catalog.=)
                     ('-1/'::pg_catalog.text OPERATOR(pg_catalog.||) p.transaction::pg_catalog.text)
             WHERE k.locktype OPERATOR(pg_catalog.=) 'relation' AND k.granted
-                AND k.pid IS DISTINCT FROM pg_catalog.pg_backend_pid()
+                AND (k.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()) IS NOT TRUE
                 AND (k.relation OPERATOR(pg_catalog.=) ANY (ARRAY(
                         SELECT pg_catalog.to_regclass(w.name)::pg_catalog.oid
                         FROM pg_catalog.unnest(?::pg_catalog.text[]) AS w (name)))
                     OR c.oid IS NULL AND k.mode OPERATOR(pg_catalog.=) 'AccessExclusiveLock')
-            GROUP BY k.pid, a.usename, p.owner, a.application_name, p.gid
+            GROUP BY k.pid, a.usename, p.owner, a.backend_type, a.application_name, p.gid
             ORDER BY pg_catalog.bool_or(k.mode OPERATOR(pg_catalog.<>) ALL (
                 ARRAY['AccessShareLock', 'RowShareLock', 'RowExclusiveLock'])) DESC, k.pid
             LIMIT 3
@@ -39,7 +40,7 @@ final class SchemaBlockers {
 
     private SchemaBlockers() {}
 
-    /** Returns the sessions, as {@code 4711 ('orders', application 'psql')}; none if the server shows none. */
+    /** Returns the sessions, as {@code 4711 (user 'orders', application 'psql')}; none if the server shows none. */
     static List<String> of(Connection connection, PostgresTables tables) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(HOLDERS)) {
             statement.setArray(1, connection.createArrayOf("text", tables.all().toArray()));

@@ -189,6 +189,7 @@ class ForeignObjectsTests {
         assertThat(created).isNotEmpty().allSatisfy(function -> {
             administrator.execute("ALTER ROUTINE " + function + " OWNER TO " + attacker);
             assertThatThrownBy(() -> schema(administrator).check())
+                    .as(function + " is missing in the list at the beginning of the script")
                     .hasMessageContaining(function.replaceFirst("\\(.*", ""));
             administrator.execute("ALTER ROUTINE " + function + " OWNER TO CURRENT_USER");
         });

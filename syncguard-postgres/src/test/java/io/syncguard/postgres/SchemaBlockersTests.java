@@ -94,10 +94,11 @@ class SchemaBlockersTests {
                             "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'nightly%job'"
                                     + " AND datname = current_database()",
                             Integer.class);
+            String user = new JdbcTemplate(dataSource).queryForObject("SELECT current_user", String.class);
 
             assertThatExceptionOfType(LockSetupException.class)
                     .isThrownBy(() -> schema().initialize())
-                    .withMessageContaining("session " + pid + " (user 'postgres', application 'nightly")
+                    .withMessageContaining("session " + pid + " (user '" + user + "', application 'nightly")
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
             holder.rollback();
         }
