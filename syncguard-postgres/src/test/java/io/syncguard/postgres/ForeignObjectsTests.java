@@ -9,10 +9,14 @@ import io.syncguard.LockSetupException;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,6 +125,35 @@ class ForeignObjectsTests {
         as(attacker).execute(SCRIPT.text());
         as(attacker).execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO PUBLIC");
 
+        assertRefused();
+    }
+
+    /** The check cannot see it: it is committed while the script waits to create its own. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE syncguard_locks (key TEXT CHECK (trap(key)))",
+                "CREATE TABLE syncguard_locks_waiters (key TEXT CHECK (trap(key)))",
+                "CREATE DOMAIN syncguard_locks_answer AS trap_answer CHECK (trap())",
+            })
+    void what_is_planted_after_the_check_is_not_used(String planted) throws Exception {
+        try (Connection connection = source(as(attacker)).getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute(planted);
+            Future<Void> start = PostgresRace.start(() -> {
+                schema(administrator).initialize();
+                return null;
+            });
+            Awaitility.await()
+                    .until(() -> Boolean.TRUE.equals(administrator.queryForObject(
+                            "SELECT EXISTS (SELECT FROM pg_locks k JOIN pg_stat_activity USING (pid)"
+                                    + " WHERE NOT k.granted AND datname = current_database())",
+                            Boolean.class)));
+            connection.commit();
+
+            assertThatThrownBy(start::get).hasCauseInstanceOf(LockSetupException.class);
+        }
         assertRefused();
     }
 
