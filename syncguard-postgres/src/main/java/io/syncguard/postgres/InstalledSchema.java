@@ -1,106 +1,87 @@
 package io.syncguard.postgres;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The tables and functions that currently exist in the database. */
-final class InstalledSchema {
+/**
+ * What exists in the database, read by one statement.
+ *
+ * @param hasAll whether all tables and functions exist, in any version
+ * @param version the version of the script; {@code null} if there are no functions
+ * @param fenceCounters the table of fence counters that the functions use; {@code null} if there are no functions
+ * @param fenceSource the source from which the functions draw fences; {@code null} if there are no functions
+ * @param neighbour another table of locks, whose objects have names of ours; {@code null} if there is none
+ * @param runsBlocks whether the user may run blocks of PL/pgSQL; to call functions, it needs no right to the language
+ */
+record InstalledSchema(
+        boolean hasAll,
+        @Nullable String version,
+        @Nullable String fenceCounters,
+        @Nullable String fenceSource,
+        @Nullable String neighbour,
+        boolean runsBlocks) {
 
     /** The lowest version of the script, as its version function answers, that the library works with. */
     private static final int VERSION = 6;
 
-    private static final String IS_COMPLETE = """
-            SELECT pg_catalog.to_regclass(?) IS NOT NULL AND pg_catalog.to_regclass(?) IS NOT NULL
-                AND pg_catalog.to_regclass(?) IS NOT NULL AND pg_catalog.to_regclass(?) IS NOT NULL
-                AND pg_catalog.to_regprocedure(?) IS NOT NULL
-            """;
-
-    /** Finds the function by its exact signature: an overload hides all functions of that name from to_regproc. */
-    private static final String BODY = """
-            SELECT prosrc FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
-            """;
-
     /**
-     * Endings that make the name of a table, a type or functions of the library from the name of another table of locks.
+     * Finds a function by its exact signature: an overload hides all functions of that name from to_regproc. Its body
+     * is read and it is not called: a role may lack the privilege. A neighbour is what is left of the name without one
+     * of the endings that make a name of the library from that of a table, or the name with it.
      */
-    private static final String OF_ANOTHER = """
-            SELECT o.locks
-            FROM pg_catalog.unnest('{shared,waiters,answer,force,queue_and}'::pg_catalog.text[]) AS e (word)
-            CROSS JOIN LATERAL (VALUES
-                (pg_catalog.regexp_replace(?::pg_catalog.text,
-                    ('_'::pg_catalog.text OPERATOR(pg_catalog.||) e.word)
-                        OPERATOR(pg_catalog.||) '$'::pg_catalog.text, ''::pg_catalog.text, 'i'::pg_catalog.text)),
-                ((?::pg_catalog.text OPERATOR(pg_catalog.||) '_'::pg_catalog.text) OPERATOR(pg_catalog.||) e.word)
-            ) AS o (locks)
-            WHERE o.locks OPERATOR(pg_catalog.<>) ?::pg_catalog.text
-                AND pg_catalog.to_regprocedure(o.locks OPERATOR(pg_catalog.||) '_version()'::pg_catalog.text)
-                    IS NOT NULL
+    private static final String READ = """
+            SELECT pg_catalog.to_regclass('${syncguard_locks}') IS NOT NULL
+                AND pg_catalog.to_regclass('${syncguard_fence_counters}') IS NOT NULL
+                AND pg_catalog.to_regclass('${syncguard_locks}_shared') IS NOT NULL
+                AND pg_catalog.to_regclass('${syncguard_locks}_waiters') IS NOT NULL,
+                (SELECT prosrc FROM pg_catalog.pg_proc
+                 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('${syncguard_locks}_version()')),
+                (SELECT prosrc FROM pg_catalog.pg_proc
+                 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('${syncguard_locks}_fence_counters()')),
+                (SELECT prosrc FROM pg_catalog.pg_proc
+                 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('${syncguard_locks}_fence_source()')),
+                (SELECT o.locks
+                 FROM pg_catalog.unnest('{shared,waiters,answer,force,queue_and}'::pg_catalog.text[]) AS e (word)
+                 CROSS JOIN LATERAL (VALUES
+                     (pg_catalog.regexp_replace('${syncguard_locks}'::pg_catalog.text,
+                         ('_'::pg_catalog.text OPERATOR(pg_catalog.||) e.word)
+                             OPERATOR(pg_catalog.||) '$'::pg_catalog.text, ''::pg_catalog.text, 'i'::pg_catalog.text)),
+                     ('${syncguard_locks}_'::pg_catalog.text OPERATOR(pg_catalog.||) e.word)
+                 ) AS o (locks)
+                 WHERE o.locks OPERATOR(pg_catalog.<>) '${syncguard_locks}'::pg_catalog.text
+                     AND pg_catalog.to_regprocedure(
+                         o.locks OPERATOR(pg_catalog.||) '_version()'::pg_catalog.text) IS NOT NULL
+                 LIMIT 1),
+                pg_catalog.has_language_privilege('plpgsql'::pg_catalog.text, 'USAGE'::pg_catalog.text)
             """;
 
-    /** The body of a function that selects one value. It is read and not called: a role may lack the privilege. */
+    /** The body of a function that selects one value. */
     private static final Pattern ONE_VALUE = Pattern.compile("\\s*SELECT '?([^'\\s]*)'?\\s*");
 
-    private final Connection connection;
-    private final PostgresTables tables;
+    static InstalledSchema in(Connection connection, PostgresTables tables) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(tables.fill(READ))) {
+            rows.next();
+            return new InstalledSchema(
+                    rows.getBoolean(1),
+                    value(rows.getString(2)),
+                    value(rows.getString(3)),
+                    value(rows.getString(4)),
+                    rows.getString(5),
+                    rows.getBoolean(6));
+        }
+    }
 
-    InstalledSchema(Connection connection, PostgresTables tables) {
-        this.connection = connection;
-        this.tables = tables;
+    private static @Nullable String value(@Nullable String body) {
+        return body == null ? null : ONE_VALUE.matcher(body).replaceFirst("$1");
     }
 
     /** Whether all tables and functions exist, in a version that the library works with. */
-    boolean isComplete() throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(IS_COMPLETE)) {
-            statement.setString(1, tables.locks());
-            statement.setString(2, tables.fenceCounters());
-            statement.setString(3, tables.shared());
-            statement.setString(4, tables.waiters());
-            statement.setString(5, tables.locks() + "_version()");
-            try (ResultSet rows = statement.executeQuery()) {
-                if (!rows.next() || !rows.getBoolean(1)) {
-                    return false;
-                }
-            }
-        }
-        String version = textOf("_version()");
-        return version != null && version.matches("\\d+") && Integer.parseInt(version) >= VERSION;
-    }
-
-    /** Another table of locks, whose objects have names of ours; {@code null} if there is none. */
-    @Nullable
-    String neighbour() throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(OF_ANOTHER)) {
-            for (int parameter = 1; parameter <= 3; parameter++) {
-                statement.setString(parameter, tables.locks());
-            }
-            try (ResultSet rows = statement.executeQuery()) {
-                return rows.next() ? rows.getString(1) : null;
-            }
-        }
-    }
-
-    /** The table of fence counters that the functions use; {@code null} if there are no functions. */
-    @Nullable
-    String fenceCounters() throws SQLException {
-        return textOf("_fence_counters()");
-    }
-
-    /** The source from which the functions draw fences; {@code null} if there are no functions. */
-    @Nullable
-    String fenceSource() throws SQLException {
-        return textOf("_fence_source()");
-    }
-
-    private @Nullable String textOf(String function) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(BODY)) {
-            statement.setString(1, tables.locks() + function);
-            try (ResultSet rows = statement.executeQuery()) {
-                return rows.next() ? ONE_VALUE.matcher(rows.getString(1)).replaceFirst("$1") : null;
-            }
-        }
+    boolean isComplete() {
+        return hasAll && version != null && version.matches("\\d+") && Integer.parseInt(version) >= VERSION;
     }
 }

@@ -72,7 +72,7 @@ public final class PostgresSchema {
         Look look = run(dataSource, null, (connection, installed, path) -> {
             boolean upToDate = isUpToDate(installed);
             if (upToDate) {
-                requireUsable(connection);
+                requireUsable(connection, installed);
             }
             return new Look(upToDate, path);
         });
@@ -100,7 +100,7 @@ public final class PostgresSchema {
                         "Run " + PostgresScript.PATH + " again, with the placeholder syncguard_fence_source="
                                 + script.fenceSource());
             }
-            requireUsable(connection);
+            requireUsable(connection, installed);
             return true;
         });
     }
@@ -133,7 +133,7 @@ public final class PostgresSchema {
                     statement.execute(settings.ofPath(path));
                 }
                 PostgresOwners.require(connection, script);
-                InstalledSchema installed = new InstalledSchema(connection, tables);
+                InstalledSchema installed = InstalledSchema.in(connection, tables);
                 requireNoNeighbour(installed);
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
@@ -161,7 +161,7 @@ public final class PostgresSchema {
     }
 
     /** The table of the locks of one would be a table of the other. */
-    private void requireNoNeighbour(InstalledSchema installed) throws SQLException {
+    private void requireNoNeighbour(InstalledSchema installed) {
         String neighbour = installed.neighbour();
         if (neighbour != null) {
             throw LockSetupException.invalid(
@@ -176,7 +176,7 @@ public final class PostgresSchema {
      * The functions are named after the table of the locks. Functions for another table of counters would restart the
      * fences of all instances at one.
      */
-    private void requireSameCounters(InstalledSchema installed) throws SQLException {
+    private void requireSameCounters(InstalledSchema installed) {
         String counters = installed.fenceCounters();
         if (counters != null && !counters.equalsIgnoreCase(tables.fenceCounters())) {
             throw LockSetupException.invalid(
@@ -188,7 +188,7 @@ public final class PostgresSchema {
     }
 
     /** Counters that were deleted while fences came from the clock would begin at 1. */
-    private void requireNoReturnToCounters(InstalledSchema installed) throws SQLException {
+    private void requireNoReturnToCounters(InstalledSchema installed) {
         if (script.fences() == FenceSource.COUNTER && "clock".equals(installed.fenceSource())) {
             throw LockSetupException.invalid(
                     "syncguard.fences is counter, but the fences of the table '" + tables.locks()
@@ -199,15 +199,17 @@ public final class PostgresSchema {
         }
     }
 
-    private boolean isUpToDate(InstalledSchema installed) throws SQLException {
+    private boolean isUpToDate(InstalledSchema installed) {
         return installed.isComplete() && script.fenceSource().equals(installed.fenceSource());
     }
 
-    private void requireUsable(Connection connection) throws SQLException {
+    private void requireUsable(Connection connection, InstalledSchema installed) throws SQLException {
         PostgresRights.require(connection, script);
         PostgresPlainTables.require(connection, tables);
         PostgresIndexes.check(connection, tables);
-        new PostgresRowProbe(connection, script).check();
+        if (installed.runsBlocks()) {
+            new PostgresRowProbe(connection, script).check();
+        }
         StatementLogs.check(connection);
     }
 
@@ -242,7 +244,7 @@ public final class PostgresSchema {
             try (Statement statement = connection.createStatement()) {
                 statement.execute(script.beginning());
                 // Check again after the wait: another instance, perhaps of a newer version, may have run the script.
-                boolean upToDate = isUpToDate(installed);
+                boolean upToDate = isUpToDate(InstalledSchema.in(connection, tables));
                 if (!upToDate) {
                     statement.execute(script.text());
                 }

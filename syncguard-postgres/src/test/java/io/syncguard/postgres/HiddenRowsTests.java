@@ -154,6 +154,14 @@ class HiddenRowsTests {
         assertRefused(LockErrorCode.INVALID_ARGUMENT, "'syncguard_locks' does not keep a row as it is written: ");
     }
 
+    /** A user who may not run blocks can still call functions, and so lock. */
+    @Test
+    void without_the_right_to_the_language_the_start_tries_no_row() {
+        administrator.execute("REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC");
+
+        assertThatCode(this::start).doesNotThrowAnyException();
+    }
+
     /** It may even write to another table, with its own rights. */
     @Test
     void a_trigger_that_only_looks_is_left_alone_and_the_start_leaves_nothing_behind() {
