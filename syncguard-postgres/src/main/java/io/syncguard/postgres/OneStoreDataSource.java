@@ -26,12 +26,22 @@ public final class OneStoreDataSource extends DelegatingDataSource {
     private final Duration timeout;
 
     /** The store that the first connection leads to. */
-    private final AtomicReference<@Nullable String> first = new AtomicReference<>();
+    private final AtomicReference<@Nullable String> first;
 
     /** @param timeout maximum wait for an answer of the server */
     public OneStoreDataSource(DataSource application, Duration timeout) {
-        super(application);
+        this(application, timeout, new AtomicReference<>());
+    }
+
+    private OneStoreDataSource(DataSource source, Duration timeout, AtomicReference<@Nullable String> first) {
+        super(source);
         this.timeout = timeout;
+        this.first = first;
+    }
+
+    /** Returns another {@code DataSource} whose connections have to lead to the same store as those of this one. */
+    public OneStoreDataSource through(DataSource other) {
+        return new OneStoreDataSource(other, timeout, first);
     }
 
     @Override

@@ -1,124 +1,181 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.util.Credentials;
 import io.syncguard.LockSetupException;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.Set;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import javax.sql.XADataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.common.BaseDataSource;
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.boot.jdbc.DataSourceBuilder;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
-import org.springframework.util.ClassUtils;
 
-/** Reads the connection details of a {@link DataSource}, so that the library has connections of its own. */
+/**
+ * Reads the connection details of a {@link DataSource}, so that the library has connections of its own. Derived
+ * connections never have less than the application's own: all driver properties are known, and the application's
+ * connection has worked before. Otherwise, the application lends its connections. Thread-safe.
+ */
 final class ConnectionDetails {
 
     private static final Log log = LogFactory.getLog(ConnectionDetails.class);
 
-    /** HikariCP 6, which comes with Spring Boot 3.5, has no credentials providers. */
-    private static final boolean HAS_CREDENTIALS_PROVIDERS =
-            ClassUtils.isPresent("com.zaxxer.hikari.HikariCredentialsProvider", HikariConfig.class.getClassLoader());
+    private final DataSource application;
+    private final boolean dedicated;
+    private final int connections;
+    private final Consumer<HikariConfig> completion;
 
-    private ConnectionDetails() {}
+    /** What was decided last. */
+    private volatile @Nullable Decision last;
+
+    /** Why the application got no connection at the start. */
+    private final AtomicReference<@Nullable SQLException> failure = new AtomicReference<>();
 
     /**
-     * Returns details for connections like those of the application's pool.
+     * How connections are made, beside user and password, which change.
      *
+     * @param details {@code null} if they are unknown
+     */
+    private record Source(DataSourceTarget target, @Nullable Known details) {}
+
+    private record Known(
+            String url,
+            @Nullable String driver,
+            Properties properties,
+            @Nullable String schema,
+            @Nullable String first) {
+
+        static Known of(HikariConfig details) {
+            return new Known(
+                    Objects.requireNonNullElse(details.getJdbcUrl(), ""),
+                    details.getDriverClassName(),
+                    details.getDataSourceProperties(),
+                    details.getSchema(),
+                    details.getConnectionInitSql());
+        }
+    }
+
+    private record Decision(Source source, boolean lends) {}
+
+    /**
      * @param dedicated whether the application uses this DataSource only for locks
      * @param connections maximum number of connections
-     * @param timeout maximum wait for an answer of the server
+     * @param completion adds what only connections of the library have
      */
-    static HikariConfig of(DataSource application, boolean dedicated, int connections, Duration timeout) {
-        Object inner = withoutSpring(application);
-        if (inner instanceof AbstractRoutingDataSource routing) {
-            return of(onlyTarget(routing), dedicated, connections, timeout);
+    ConnectionDetails(DataSource application, boolean dedicated, int connections, Consumer<HikariConfig> completion) {
+        this.application = application;
+        this.dedicated = dedicated;
+        this.connections = connections;
+        this.completion = completion;
+    }
+
+    DataSource application() {
+        return application;
+    }
+
+    /** Returns the pool if it is the {@code DataSource} itself, so that nothing can replace it. */
+    @Nullable
+    HikariDataSource fixedPool() {
+        DataSourceTarget target = DataSourceTarget.of(application);
+        return target.inner() == application && target.isPool() ? target.pool() : null;
+    }
+
+    /** Copies how long a connection of the application's pool lives. */
+    void copyLifetimes(HikariConfig config) {
+        HikariDataSource pool = DataSourceTarget.of(application).pool();
+        if (pool != null) {
+            HikariDetails.copyLifetimes(pool, config);
         }
-        requireOneTarget(inner);
-        HikariDataSource pool =
-                DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
-        if (pool == null) {
-            return withoutPool(application, inner, connections, timeout);
-        }
-        if (!isConfigured(pool)) {
+    }
+
+    /** Decides at the start, so that its log shows a warning. The first connection reports an error. */
+    void decide() {
+        HikariDataSource pool = DataSourceTarget.of(application).pool();
+        if (pool != null && !isConfigured(pool)) {
             LockStores.requireConnections(application);
         }
-        if (inner == pool && !changesConnections(pool)) {
-            return copyOf(pool);
+        try {
+            derived();
+        } catch (LockSetupException ex) {
+            throw ex;
+        } catch (SQLException ex) {
+            failure.set(ex);
+        } catch (RuntimeException ex) {
+            log.debug("The DataSource gives no connection", ex);
         }
-        if (dedicated) {
-            return through(application, pool, connections);
-        }
-        HikariConfig details = copyOf(pool);
-        String failure = isByUrl(details) ? TrialConnection.failure(details, application, timeout) : null;
-        return failure == null
-                ? past(inner.getClass(), details)
-                : lent(application, connections, " cannot be used, because " + failure);
-    }
-
-    /** Wrappers and pools of any class may hide a routing {@code DataSource}. */
-    private static void requireOneTarget(Object application) {
-        Object inner = application;
-        while (inner != null) {
-            if (inner instanceof AbstractRoutingDataSource routing) {
-                onlyTarget(routing);
-            }
-            inner = inner instanceof HikariDataSource pool ? pool.getDataSource() : targetOf(inner);
-        }
-    }
-
-    private static @Nullable Object targetOf(Object wrapper) {
-        Object target = AopProxyUtils.getSingletonTarget(wrapper);
-        return target == null && wrapper instanceof DelegatingDataSource delegating
-                ? delegating.getTargetDataSource()
-                : target;
-    }
-
-    /** Requires a single target, because locks of one key in two databases would not exclude each other. */
-    private static DataSource onlyTarget(AbstractRoutingDataSource routing) {
-        Set<DataSource> targets = Collections.newSetFromMap(new IdentityHashMap<>());
-        targets.addAll(routing.getResolvedDataSources().values());
-        if (routing.getResolvedDefaultDataSource() != null) {
-            targets.add(routing.getResolvedDefaultDataSource());
-        }
-        if (targets.size() == 1) {
-            return targets.iterator().next();
-        }
-        throw LockSetupException.invalid(
-                "The DataSource " + ClassUtils.getShortName(routing.getClass()) + " routes to " + targets.size()
-                        + " databases, and a lock manager keeps its locks in one",
-                "Keep all locks in one of them: mark its DataSource bean with @SyncGuardDataSource",
-                "Keep the locks of each tenant in its database: declare a LockManager bean with PostgresLockManagers");
     }
 
     /**
-     * Removes the wrappers of Spring that defer connections or take part in transactions, which locks must not do.
-     * Keeps other wrappers, which may change connections, and the one of Spring that has the user and the password.
+     * Returns the details for the next connection; {@code null} if the application lends it.
+     *
+     * @throws SQLException if the application gets no connection, so that the details cannot be compared with it
      */
-    private static Object withoutSpring(DataSource application) {
-        Object inner = application;
-        while (true) {
-            boolean kept = inner instanceof DelegatingDataSource
-                    && (inner instanceof UserCredentialsDataSourceAdapter
-                            || inner.getClass().getPackage() != DelegatingDataSource.class.getPackage());
-            Object next = kept ? null : targetOf(inner);
-            if (next == null) {
-                return inner;
-            }
-            inner = next;
+    @Nullable
+    HikariConfig derived() throws SQLException {
+        SQLException first = failure.getAndSet(null);
+        if (first != null) {
+            throw first;
+        }
+        DataSourceTarget target = DataSourceTarget.of(application);
+        HikariDataSource pool = target.pool();
+        if (dedicated && pool != null && !target.isPool()) {
+            requireSize(pool);
+            return null;
+        }
+        HikariConfig details = pool == null ? detailsOf(target.inner()) : HikariDetails.copyOf(pool);
+        Source source = new Source(target, details == null ? null : Known.of(details));
+        Decision known = last;
+        if (known == null || !known.source().equals(source)) {
+            known = new Decision(source, lends(target, details));
+            last = known;
+        }
+        return known.lends() ? null : details;
+    }
+
+    private boolean lends(DataSourceTarget target, @Nullable HikariConfig details) throws SQLException {
+        if (target.isPool()) {
+            return false;
+        }
+        if (details == null) {
+            LockStores.requireConnections(application);
+            warnOfLending(" cannot be read");
+            return true;
+        }
+        HikariConfig trial = HikariDetails.copyOf(details);
+        completion.accept(trial);
+        String problem = TrialConnection.problem(trial, target);
+        if (problem != null) {
+            warnOfLending(" cannot be used, because " + problem);
+        } else if (target.isBypassed()) {
+            warnOfBypassing(target.inner().getClass());
+        }
+        return problem != null;
+    }
+
+    private void warnOfBypassing(Class<?> wrapper) {
+        log.warn("Connections for locks bypass " + wrapper.getName() + ", because they do not come from the pool of the"
+                + " application: what it adds to a connection, such as traces or tokens, is missing for them. To keep"
+                + " it, wrap a second DataSource, and mark that with @SyncGuardDataSource");
+    }
+
+    private void warnOfLending(String reason) {
+        log.warn("The connection details of " + application.getClass().getName() + reason + ": SyncGuard takes its"
+                + " connections, up to " + connections
+                + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of its own with"
+                + " @SyncGuardDataSource");
+    }
+
+    private void requireSize(HikariDataSource pool) {
+        if (pool.getMaximumPoolSize() < connections) {
+            throw LockSetupException.invalid(
+                    "The DataSource that is marked with @SyncGuardDataSource has a pool of " + pool.getMaximumPoolSize()
+                            + " connections, and locks need " + connections,
+                    "Set its maximum-pool-size to " + connections,
+                    "Set a smaller syncguard.postgres.pool-size");
         }
     }
 
@@ -129,130 +186,19 @@ final class ConnectionDetails {
                 || pool.getDataSourceJNDI() != null;
     }
 
-    private static boolean changesConnections(HikariDataSource pool) {
-        return ClassUtils.getMethod(pool.getClass(), "getConnection").getDeclaringClass() != HikariDataSource.class;
-    }
-
-    private static HikariConfig past(Class<?> wrapper, HikariConfig details) {
-        log.warn("Connections for locks bypass " + wrapper.getName() + ", because they do not come from the pool of the"
-                + " application: what it adds to a connection, such as traces or tokens, is missing for them. To keep"
-                + " it, wrap a second DataSource, and mark that with @SyncGuardDataSource");
-        return details;
-    }
-
-    private static HikariConfig through(DataSource application, HikariDataSource pool, int connections) {
-        if (pool.getMaximumPoolSize() < connections) {
-            throw LockSetupException.invalid(
-                    "The DataSource that is marked with @SyncGuardDataSource has a pool of " + pool.getMaximumPoolSize()
-                            + " connections, and locks need " + connections,
-                    "Set its maximum-pool-size to " + connections,
-                    "Set a smaller syncguard.postgres.pool-size");
-        }
-        HikariConfig details = new HikariConfig();
-        details.setDataSource(application);
-        return details;
-    }
-
-    private static HikariConfig withoutPool(DataSource application, Object inner, int connections, Duration timeout) {
-        HikariConfig details = inner instanceof UserCredentialsDataSourceAdapter
-                ? new HikariConfig()
-                : copyOf(derivedFrom(application, inner));
-        if (details.getJdbcUrl() == null) {
-            LockStores.requireConnections(application);
-            return lent(application, connections, " cannot be read");
-        }
-        String problem = TrialConnection.problem(details, application, timeout);
-        return problem == null ? details : lent(application, connections, " cannot be used, because " + problem);
-    }
-
-    private static HikariConfig lent(DataSource application, int connections, String reason) {
-        log.warn("The connection details of " + application.getClass().getName() + reason + ": SyncGuard takes its"
-                + " connections, up to " + connections
-                + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of its own with"
-                + " @SyncGuardDataSource");
-        HikariConfig details = new HikariConfig();
-        details.setDataSource(application);
-        return details;
-    }
-
-    private static boolean isByUrl(HikariConfig details) {
-        return details.getJdbcUrl() != null
-                && details.getDataSource() == null
-                && (!HAS_CREDENTIALS_PROVIDERS || details.getCredentialsProvider() == null);
-    }
-
-    private static HikariConfig derivedFrom(DataSource application, Object inner) {
-        if (xaDataSourceOf(application) instanceof BaseDataSource driver) {
-            return detailsOf(driver);
-        }
-        HikariConfig details;
-        try {
-            details = DataSourceBuilder.derivedFrom(application)
-                    .type(HikariDataSource.class)
-                    .build();
-        } catch (RuntimeException ex) {
-            // Boot does not read the password of DBCP2, and nothing of pools that it does not know.
-            details = PoolProperties.login(inner);
-        }
-        PoolProperties.complete(details, inner);
-        return details;
+    private static @Nullable HikariConfig detailsOf(DataSource source) {
+        return xaDataSourceOf(source) instanceof BaseDataSource driver
+                ? PoolProperties.of(driver)
+                : PoolProperties.of(source);
     }
 
     /** Unwraps a pool for JTA, whose connections would be part of the caller's transaction. */
-    private static @Nullable XADataSource xaDataSourceOf(DataSource application) {
+    private static @Nullable XADataSource xaDataSourceOf(DataSource source) {
         try {
-            return application.isWrapperFor(XADataSource.class) ? application.unwrap(XADataSource.class) : null;
+            return source.isWrapperFor(XADataSource.class) ? source.unwrap(XADataSource.class) : null;
         } catch (SQLException | RuntimeException ex) {
             log.debug("The DataSource does not say what it wraps", ex);
             return null;
-        }
-    }
-
-    private static HikariConfig detailsOf(BaseDataSource driver) {
-        HikariConfig details = new HikariConfig();
-        details.setJdbcUrl(driver.getUrl());
-        details.setUsername(driver.getUser());
-        details.setPassword(driver.getPassword());
-        return details;
-    }
-
-    /**
-     * Copies the connection details, and the lifetime of connections. Does not use {@link HikariConfig#copyStateTo},
-     * which shares the driver's properties between the pools, so that our timeouts would apply to the application.
-     */
-    static HikariConfig copyOf(HikariConfig pool) {
-        HikariConfig details = new FollowingConfig(pool);
-        details.setDataSource(pool.getDataSource());
-        details.setDataSourceClassName(pool.getDataSourceClassName());
-        details.setDataSourceJNDI(pool.getDataSourceJNDI());
-        details.setDataSourceProperties(pool.getDataSourceProperties());
-        details.setJdbcUrl(pool.getJdbcUrl());
-        if (pool.getDriverClassName() != null) {
-            details.setDriverClassName(pool.getDriverClassName());
-        }
-        if (HAS_CREDENTIALS_PROVIDERS) {
-            details.setCredentialsProvider(pool.getCredentialsProvider());
-        }
-        details.setSchema(pool.getSchema());
-        details.setConnectionInitSql(pool.getConnectionInitSql());
-        details.setMaxLifetime(pool.getMaxLifetime());
-        details.setIdleTimeout(pool.getIdleTimeout());
-        details.setKeepaliveTime(pool.getKeepaliveTime());
-        return details;
-    }
-
-    /** Gives each new connection the user and the password that the pool of the application has at that time. */
-    private static final class FollowingConfig extends HikariConfig {
-
-        private final HikariConfig pool;
-
-        FollowingConfig(HikariConfig pool) {
-            this.pool = pool;
-        }
-
-        @Override
-        public Credentials getCredentials() {
-            return pool.getCredentials();
         }
     }
 }

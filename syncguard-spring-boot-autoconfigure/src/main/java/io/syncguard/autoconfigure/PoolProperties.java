@@ -5,51 +5,144 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.Driver;
+import org.postgresql.ds.common.BaseDataSource;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Reads what the pools of Tomcat, DBCP2, c3p0 and others use for a connection beside its URL and its user, and the
- * password, which Tomcat's pool reveals only there. Calls their methods by name, so that no pool has to be on the class
- * path.
+ * Reads all that a {@code DataSource} uses for a connection: a connection with only a part of its driver properties
+ * could be encrypted less than those of the application. Calls the methods of pools by name, so that no pool has to be
+ * on the class path.
  */
 final class PoolProperties {
 
+    /** Connects with what its methods show, and with nothing else. A subclass may do otherwise. */
+    private static final Set<String> KNOWN = Set.of(
+            "org.apache.tomcat.jdbc.pool.DataSource",
+            "org.apache.commons.dbcp2.BasicDataSource",
+            "com.mchange.v2.c3p0.ComboPooledDataSource",
+            "org.vibur.dbcp.ViburDBCPDataSource",
+            "org.springframework.jdbc.datasource.DriverManagerDataSource",
+            "org.springframework.jdbc.datasource.SimpleDriverDataSource",
+            "org.springframework.jdbc.datasource.SingleConnectionDataSource");
+
+    /** If one of these has a value, the URL and the driver properties are not all that counts. */
+    private static final List<String> OTHER_WAYS = List.of(
+            "getDataSource",
+            "getDataSourceJNDI",
+            "getExternalDataSource",
+            "getConnectionFactoryClassName",
+            "getDriverClassLoader",
+            "getOverrideDefaultUser",
+            "getOverrideDefaultPassword");
+
     private static final List<String> DRIVER_PROPERTIES =
-            List.of("getDbProperties", "getConnectionProperties", "getProperties");
+            List.of("getDbProperties", "getDriverProperties", "getConnectionProperties", "getProperties");
 
     private static final List<String> FIRST_STATEMENTS = List.of("getInitSQL", "getConnectionInitSqls");
 
     private PoolProperties() {}
 
-    /** Returns URL, user and password, as far as the pool reveals them. */
-    static HikariConfig login(Object pool) {
+    /** Returns the details of a connection; {@code null} if there may be others that the class does not show. */
+    static @Nullable HikariConfig of(DataSource source) {
+        try {
+            if (source instanceof BaseDataSource driver) {
+                return of(driver);
+            }
+            return KNOWN.contains(typeOf(source)) && hasOneWay(source) ? detailsOf(source) : null;
+        } catch (ReflectiveOperationException | RuntimeException ex) {
+            return null;
+        }
+    }
+
+    /** Returns the details of a {@code DataSource} of the driver, whose URL has all of its properties. */
+    static @Nullable HikariConfig of(BaseDataSource driver) {
+        if (!typeOf(driver).startsWith("org.postgresql.")) {
+            return null;
+        }
         HikariConfig details = new HikariConfig();
-        details.setJdbcUrl(text(pool, "getUrl", "getJdbcUrl"));
-        details.setUsername(text(pool, "getUsername", "getUser"));
-        details.setPassword(text(pool, "getPassword"));
+        details.setJdbcUrl(driver.getUrl());
+        details.setUsername(driver.getUser());
+        details.setPassword(driver.getPassword());
         return details;
     }
 
-    static void complete(HikariConfig details, Object pool) {
-        Object properties = call(pool, "getPoolProperties");
-        if (properties != null) {
-            details.setUsername(text(properties, "getUsername"));
-            details.setPassword(text(properties, "getPassword"));
+    /** The name of the class, without a subclass that only configures it. */
+    private static String typeOf(Object source) {
+        Class<?> type = source.getClass();
+        while (type.isAnonymousClass() && type.getDeclaredMethods().length == 0) {
+            type = type.getSuperclass();
         }
-        for (String name : DRIVER_PROPERTIES) {
-            if (call(pool, name) instanceof Properties driver) {
-                driver.stringPropertyNames().stream()
-                        .filter(key -> details.getUsername() == null || !key.equals("user") && !key.equals("password"))
-                        .forEach(key -> details.addDataSourceProperty(key, driver.getProperty(key)));
-                break;
+        return type.getName();
+    }
+
+    private static boolean hasOneWay(Object pool) throws ReflectiveOperationException {
+        for (String way : OTHER_WAYS) {
+            if (call(pool, way) != null) {
+                return false;
             }
         }
-        FIRST_STATEMENTS.stream()
-                .map(name -> statements(call(pool, name)))
-                .filter(statements -> !statements.isBlank())
-                .forEach(details::setConnectionInitSql);
+        Object connector = call(pool, "getConnector");
+        return connector == null || connector.getClass().getName().startsWith("org.vibur.dbcp.");
+    }
+
+    private static @Nullable HikariConfig detailsOf(Object pool) throws ReflectiveOperationException {
+        HikariConfig details = new HikariConfig();
+        String url = text(pool, "getUrl", "getJdbcUrl");
+        Object instance = call(pool, "getDriver");
+        String driver = instance == null
+                ? text(pool, "getDriverClassName", "getDriverClass")
+                : instance.getClass().getName();
+        Properties properties = driverProperties(pool);
+        if (url == null
+                || !url.startsWith("jdbc:postgresql:")
+                || driver != null && !driver.equals(Driver.class.getName())
+                || properties == null) {
+            return null;
+        }
+        if (driver != null) {
+            details.setDriverClassName(driver);
+        }
+        details.setJdbcUrl(url);
+        login(details, pool);
+        properties.stringPropertyNames().stream()
+                .filter(key -> details.getUsername() == null || !key.equals("user") && !key.equals("password"))
+                .forEach(key -> details.addDataSourceProperty(key, properties.getProperty(key)));
+        first(details, pool);
+        return details;
+    }
+
+    /** Reads user and password, which Tomcat's pool reveals only in its properties. */
+    private static void login(HikariConfig details, Object pool) throws ReflectiveOperationException {
+        Object properties = call(pool, "getPoolProperties");
+        Object login = properties == null ? pool : properties;
+        details.setUsername(text(login, "getUsername", "getUser"));
+        details.setPassword(text(login, "getPassword"));
+    }
+
+    /** Returns {@code null} if the pool does not show them. */
+    private static @Nullable Properties driverProperties(Object pool) throws ReflectiveOperationException {
+        for (String name : DRIVER_PROPERTIES) {
+            Method method = ReflectionUtils.findMethod(pool.getClass(), name);
+            // Tomcat's pool has a text of the same name.
+            if (method != null && method.getReturnType() == Properties.class) {
+                return call(pool, name) instanceof Properties driver ? driver : new Properties();
+            }
+        }
+        return null;
+    }
+
+    private static void first(HikariConfig details, Object pool) throws ReflectiveOperationException {
+        for (String name : FIRST_STATEMENTS) {
+            String statements = statements(call(pool, name));
+            if (!statements.isBlank()) {
+                details.setConnectionInitSql(statements);
+            }
+        }
         String schema = text(pool, "getDefaultSchema", "getSchema");
         if (schema != null) {
             details.setSchema(schema);
@@ -63,26 +156,26 @@ final class PoolProperties {
     }
 
     /** Returns the first text that one of these methods returns. */
-    private static @Nullable String text(Object target, String... methods) {
+    private static @Nullable String text(Object target, String... methods) throws ReflectiveOperationException {
         for (String method : methods) {
-            if (call(target, method) instanceof String text) {
+            if (call(target, method) instanceof String text && !text.isEmpty()) {
                 return text;
             }
         }
         return null;
     }
 
-    /** Calls a method even if it is not public, because DBCP2 hides that of its properties. */
-    private static @Nullable Object call(Object target, String name) {
+    /**
+     * Calls a method even if it is not public, because DBCP2 hides that of its properties.
+     *
+     * @return {@code null} also if there is no such method
+     */
+    private static @Nullable Object call(Object target, String name) throws ReflectiveOperationException {
         Method method = ReflectionUtils.findMethod(target.getClass(), name);
         if (method == null) {
             return null;
         }
-        try {
-            ReflectionUtils.makeAccessible(method);
-            return method.invoke(target);
-        } catch (ReflectiveOperationException | RuntimeException ex) {
-            return null;
-        }
+        ReflectionUtils.makeAccessible(method);
+        return method.invoke(target);
     }
 }

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.concurrent.DaemonThreadFactory;
@@ -9,6 +10,7 @@ import io.syncguard.postgres.OneStoreDataSource;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
@@ -48,6 +50,8 @@ final class PostgresPools implements AutoCloseable {
     private final ScheduledThreadPoolExecutor housekeeper =
             new ScheduledThreadPoolExecutor(1, DaemonThreadFactory.named("syncguard-pools"));
 
+    private final ConnectionDetails details;
+    private final OneStoreDataSource store;
     private final LockPool operations;
     private final LockPool engine;
     private final @Nullable LockPool wakeUps;
@@ -80,17 +84,16 @@ final class PostgresPools implements AutoCloseable {
         this.timeout = networkTimeout.dividedBy(2);
         housekeeper.setRemoveOnCancelPolicy(true);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
-        HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections, timeout);
-        ConnectionName.addTo(details, applicationName);
-        if (details.getDataSource() != null) {
-            details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
-        }
-        HikariConfig ofCallers = config(details, "syncguard", size);
+        Consumer<HikariConfig> completion = details -> complete(details, applicationName);
+        this.details = new ConnectionDetails(application, dedicated, maximumConnections, completion);
+        this.store = new OneStoreDataSource(application, timeout);
+        details.decide();
+        HikariConfig ofCallers = config("syncguard", size, completion);
         // While the start uses one connection, the pool would open another one without need.
         ofCallers.setMinimumIdle(0);
         this.operations = new LockPool(ofCallers);
-        this.engine = new LockPool(config(details, "syncguard-engine", ENGINE_THREADS));
-        this.wakeUps = wakeUps ? wakeUpPool(details) : null;
+        this.engine = new LockPool(config("syncguard-engine", ENGINE_THREADS, completion));
+        this.wakeUps = wakeUps ? wakeUpPool(completion) : null;
     }
 
     DataSource operations() {
@@ -131,16 +134,19 @@ final class PostgresPools implements AutoCloseable {
         housekeeper.shutdownNow();
     }
 
-    private LockPool wakeUpPool(HikariConfig details) {
-        HikariConfig config = config(details, "syncguard-listener", 1);
+    private LockPool wakeUpPool(Consumer<HikariConfig> completion) {
+        HikariConfig config = config("syncguard-listener", 1, completion.andThen(PostgresPools::addSocketFactory));
         config.setMinimumIdle(0);
-        if (config.getDataSource() == null
-                && !config.getDataSourceProperties().containsKey("socketFactory")
+        return new LockPool(config);
+    }
+
+    private static void addSocketFactory(HikariConfig details) {
+        if (details.getDataSource() == null
+                && !details.getDataSourceProperties().containsKey("socketFactory")
                 && driverSees(PromptSocketFactory.class)) {
             // A factory in the URL takes precedence.
-            config.addDataSourceProperty("socketFactory", PromptSocketFactory.class.getName());
+            details.addDataSourceProperty("socketFactory", PromptSocketFactory.class.getName());
         }
-        return new LockPool(config);
     }
 
     /** In some containers the driver's class loader does not see the application's classes. */
@@ -148,8 +154,8 @@ final class PostgresPools implements AutoCloseable {
         return ClassUtils.isVisible(type, Driver.class.getClassLoader());
     }
 
-    private HikariConfig config(HikariConfig details, String name, int size) {
-        HikariConfig config = ConnectionDetails.copyOf(details);
+    private HikariConfig config(String name, int size, Consumer<HikariConfig> completion) {
+        HikariConfig config = connections(completion);
         config.setPoolName(name);
         // A new connection must not depend on the caller that happens to need it.
         config.setThreadFactory(DaemonThreadFactory.named(name + "-pool"));
@@ -163,14 +169,35 @@ final class PostgresPools implements AutoCloseable {
                 LONGEST_TEST_MILLIS, Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / (ENGINE_THREADS + 1))));
         // The first statement, which sets up the schema, reports an error more clearly than the pool's own start does.
         config.setInitializationFailTimeout(-1);
-        if (config.getDataSource() == null) {
-            // A server that disappears silently must not block a connection attempt or an idle connection for ever.
-            String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
-            config.addDataSourceProperty("connectTimeout", seconds);
-            config.addDataSourceProperty("loginTimeout", seconds);
-            config.addDataSourceProperty("socketTimeout", seconds);
-            config.addDataSourceProperty("tcpKeepAlive", "true");
+        return config;
+    }
+
+    /** The details of one pool never change, except user and password; those behind a wrapper may. */
+    private HikariConfig connections(Consumer<HikariConfig> completion) {
+        HikariDataSource pool = details.fixedPool();
+        if (pool == null) {
+            HikariConfig config = new HikariConfig();
+            details.copyLifetimes(config);
+            config.setDataSource(store.through(new FollowingDataSource(details, completion)));
+            return config;
+        }
+        HikariConfig config = HikariDetails.copyOf(pool);
+        completion.accept(config);
+        if (config.getDataSource() != null) {
+            config.setDataSource(store.through(config.getDataSource()));
         }
         return config;
+    }
+
+    private void complete(HikariConfig details, String applicationName) {
+        ConnectionName.addTo(details, applicationName);
+        if (details.getDataSource() == null) {
+            // A server that disappears silently must not block a connection attempt or an idle connection for ever.
+            String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
+            details.addDataSourceProperty("connectTimeout", seconds);
+            details.addDataSourceProperty("loginTimeout", seconds);
+            details.addDataSourceProperty("socketTimeout", seconds);
+            details.addDataSourceProperty("tcpKeepAlive", "true");
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.postgres.PromptSocketFactory;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
@@ -32,6 +33,14 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
                         classLoader,
                         "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
                         factory -> factory.withField("configuration"));
+        // Read to recognise the connections of a pool behind a wrapper.
+        Map.of(
+                        "com.zaxxer.hikari.HikariDataSource", "pool",
+                        "com.zaxxer.hikari.pool.HikariPool", "connectionBag",
+                        "com.zaxxer.hikari.util.ConcurrentBag", "sharedList",
+                        "com.zaxxer.hikari.pool.PoolEntry", "connection")
+                .forEach((type, field) ->
+                        hints.reflection().registerTypeIfPresent(classLoader, type, hint -> hint.withField(field)));
         // Details of the health are objects without a declared type.
         new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), ProcessStatus.class);
         hints.proxies().registerJdkProxy(DistributedLock.class);

@@ -1,111 +1,110 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.util.DriverDataSource;
+import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
-import java.util.Properties;
-import javax.sql.DataSource;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.springframework.beans.DirectFieldAccessor;
 
 /**
  * Opens a connection with details that were derived from a {@code DataSource}, before the library relies on them: a
- * {@code DataSource} may hide its password, or change its connections.
+ * {@code DataSource} may hide its password, or change its connections. The application's own connection comes first: if
+ * it fails, perhaps because it refuses a false server, no password leaves.
  */
 final class TrialConnection {
 
-    private static final Log log = LogFactory.getLog(TrialConnection.class);
-
-    /** The state of a session that determines where the tables of the locks are found, and with which rights. */
+    /** The encryption and the server, and what determines where the tables of the locks are found, with which rights. */
     private static final String SESSION = """
-            SELECT pg_catalog.format('database %s as user %s, role %s, with search_path %s', pg_catalog.current_database(),
+            SELECT pg_catalog.format('a server of %s with %s', pg_catalog.pg_postmaster_start_time(),
+                CASE WHEN s.ssl THEN pg_catalog.format('%s %s %s', s.version, s.cipher, s.client_dn)
+                    WHEN g.encrypted THEN 'GSSAPI' ELSE 'no encryption' END),
+                pg_catalog.format('database %s as user %s, role %s, with search_path %s', pg_catalog.current_database(),
                 session_user, current_user, pg_catalog.current_setting('search_path'))
+            FROM pg_catalog.pg_stat_ssl s, pg_catalog.pg_stat_gssapi g
+            WHERE s.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND g.pid OPERATOR(pg_catalog.=) s.pid
             """;
+
+    /** @param peer server and encryption, which only PostgreSQL tells */
+    private record Session(String peer, String state) {
+
+        @Override
+        public String toString() {
+            return state + " on " + peer;
+        }
+    }
 
     private TrialConnection() {}
 
-    /** Returns why the details give no connection; {@code null} if they do, or if the application gets none either. */
-    static @Nullable String failure(HikariConfig details, DataSource application, Duration timeout) {
+    /**
+     * Returns why connections with the details are not like those of the application; {@code null} if they are.
+     *
+     * @throws SQLException if the application gets no connection either
+     */
+    static @Nullable String problem(HikariConfig details, DataSourceTarget application) throws SQLException {
+        HikariDataSource pool = application.pool();
+        try (Connection own = application.inner().getConnection()) {
+            return pool != null && !isOf(pool, own)
+                    ? "its connections are not those of " + pool.getClass().getName()
+                    : problem(details, own, pool == null);
+        }
+    }
+
+    /** @param whole whether the state of the session counts, too, which a wrapper of a pool may have changed */
+    private static @Nullable String problem(HikariConfig details, Connection own, boolean whole) {
         try {
-            sessionOf(details, timeout);
-            return null;
+            Session expected = session(own);
+            Session actual = sessionWith(details);
+            return expected.peer().equals(actual.peer())
+                            && (!whole || expected.state().equals(actual.state()))
+                    ? null
+                    : "they lead to " + actual + ", and its own ones to " + expected;
         } catch (SQLException | RuntimeException ex) {
-            return failure(ex, application);
+            return "a connection with them failed: " + ex.getMessage();
         }
     }
 
-    /** Does the same, and also returns why such a connection differs from those of the application. */
-    static @Nullable String problem(HikariConfig details, DataSource application, Duration timeout) {
-        String session;
+    /**
+     * Whether the pool has opened this connection. Its class may open others, and a wrapper may have another source.
+     * HikariCP shows its connections nowhere else.
+     */
+    private static boolean isOf(HikariDataSource pool, Connection connection) {
         try {
-            session = sessionOf(details, timeout);
+            PGConnection driver = connection.unwrap(PGConnection.class);
+            if (new DirectFieldAccessor(pool).getPropertyValue("pool.connectionBag.sharedList")
+                    instanceof List<?> entries) {
+                for (Object entry : entries) {
+                    if (new DirectFieldAccessor(entry).getPropertyValue("connection") instanceof Connection each
+                            && each.unwrap(PGConnection.class) == driver) {
+                        return true;
+                    }
+                }
+            }
+            return false;
         } catch (SQLException | RuntimeException ex) {
-            return failure(ex, application);
-        }
-        try (Connection connection = application.getConnection()) {
-            String expected = session(connection);
-            return expected.equals(session) ? null : "they lead to " + session + ", and its own ones to " + expected;
-        } catch (SQLException | RuntimeException ex) {
-            log.debug("The DataSource gives no connection to compare with", ex);
-            return null;
-        }
-    }
-
-    private static @Nullable String failure(Exception failure, DataSource application) {
-        return works(application) ? "a connection with them failed: " + failure.getMessage() : null;
-    }
-
-    private static boolean works(DataSource application) {
-        try (Connection connection = application.getConnection()) {
-            return connection.isValid(1);
-        } catch (SQLException | RuntimeException ex) {
-            log.debug("The DataSource gives no connection either", ex);
             return false;
         }
     }
 
-    private static Connection open(HikariConfig details, Duration timeout) throws SQLException {
-        Properties properties = new Properties();
-        properties.putAll(details.getDataSourceProperties());
-        String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
-        properties.setProperty("connectTimeout", seconds);
-        properties.setProperty("loginTimeout", seconds);
-        properties.setProperty("socketTimeout", seconds);
-        return new DriverDataSource(
-                        details.getJdbcUrl(),
-                        details.getDriverClassName(),
-                        properties,
-                        details.getCredentials().getUsername(),
-                        details.getCredentials().getPassword())
-                .getConnection();
-    }
-
-    private static String sessionOf(HikariConfig details, Duration timeout) throws SQLException {
-        try (Connection connection = open(details, timeout);
-                Statement statement = connection.createStatement()) {
-            if (details.getSchema() != null) {
-                connection.setSchema(details.getSchema());
-            }
-            if (details.getConnectionInitSql() != null) {
-                statement.execute(details.getConnectionInitSql());
-            }
+    private static Session sessionWith(HikariConfig details) throws SQLException {
+        try (Connection connection = FollowingDataSource.open(details)) {
             return session(connection);
         }
     }
 
-    private static String session(Connection connection) throws SQLException {
-        if (!connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
-            return connection.getMetaData().getDatabaseProductName();
+    private static Session session(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals("PostgreSQL")) {
+            return new Session(product, product);
         }
         try (Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(SESSION)) {
             rows.next();
-            return rows.getString(1);
+            return new Session(rows.getString(1), rows.getString(2));
         }
     }
 }

@@ -1,0 +1,130 @@
+package io.syncguard.autoconfigure;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockSetupException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.IntroductionAdvisor;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.target.AbstractPrototypeBasedTargetSource;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What a {@code DataSource} of the application leads to at this moment: a refresh of a scope, a
+ * {@code HotSwappableTargetSource} or a setter may replace it while the application runs.
+ *
+ * @param inner what the wrappers of Spring lead to, which defer connections or take part in transactions, as locks must
+ *     not do
+ * @param pool the pool itself, or the one that another wrapper shows
+ */
+record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
+
+    private static final Log log = LogFactory.getLog(DataSourceTarget.class);
+
+    /** @throws LockSetupException if it routes to several databases */
+    static DataSourceTarget of(DataSource application) {
+        DataSource inner = application;
+        for (DataSource next = ofSpring(inner); next != null; next = ofSpring(inner)) {
+            inner = next;
+        }
+        return new DataSourceTarget(inner, poolBehind(inner));
+    }
+
+    /** Whether all connections are those of the pool, with its details and no others. */
+    boolean isPool() {
+        return inner == pool
+                && ClassUtils.getMethod(pool.getClass(), "getConnection").getDeclaringClass() == HikariDataSource.class;
+    }
+
+    /** Whether locks that use the details of the pool miss what the application's connections have. */
+    boolean isBypassed() {
+        return pool != null && !isPool() && !(inner instanceof AbstractRoutingDataSource);
+    }
+
+    /** Keeps a wrapper that may change connections, and the one of Spring that has user and password. */
+    private static @Nullable DataSource ofSpring(DataSource wrapper) {
+        if (wrapper instanceof Advised proxy) {
+            return Stream.of(proxy.getAdvisors()).allMatch(IntroductionAdvisor.class::isInstance)
+                    ? targetOf(proxy)
+                    : null;
+        }
+        return wrapper instanceof DelegatingDataSource delegating
+                        && wrapper.getClass().getPackage() == DelegatingDataSource.class.getPackage()
+                        && !(wrapper instanceof UserCredentialsDataSourceAdapter)
+                ? delegating.getTargetDataSource()
+                : null;
+    }
+
+    /** Returns {@code null} if each call would make a new target, or if this thread has none. */
+    private static @Nullable DataSource targetOf(Advised proxy) {
+        TargetSource source = proxy.getTargetSource();
+        if (source instanceof AbstractPrototypeBasedTargetSource) {
+            return null;
+        }
+        try {
+            Object target = source.getTarget();
+            if (target != null) {
+                source.releaseTarget(target);
+            }
+            return target instanceof DataSource found ? found : null;
+        } catch (Exception ex) {
+            log.debug("The target of the DataSource cannot be read", ex);
+            return null;
+        }
+    }
+
+    /** Wrappers and pools of any class may hide a pool or a routing {@code DataSource}. */
+    private static @Nullable HikariDataSource poolBehind(DataSource inner) {
+        HikariDataSource found = null;
+        for (DataSource each = inner; each != null; each = behind(each)) {
+            if (found == null && !(each instanceof Advised) && each instanceof HikariDataSource pool) {
+                found = pool;
+            }
+        }
+        return found != null || inner instanceof Advised
+                ? found
+                : DataSourceUnwrapper.unwrap(inner, HikariConfigMXBean.class, HikariDataSource.class);
+    }
+
+    private static @Nullable DataSource behind(DataSource wrapper) {
+        if (wrapper instanceof Advised proxy) {
+            return targetOf(proxy);
+        }
+        if (wrapper instanceof HikariDataSource pool) {
+            return pool.getDataSource();
+        }
+        if (wrapper instanceof AbstractRoutingDataSource routing) {
+            return onlyTarget(routing);
+        }
+        return wrapper instanceof DelegatingDataSource delegating ? delegating.getTargetDataSource() : null;
+    }
+
+    /** Requires a single target, because locks of one key in two databases would not exclude each other. */
+    private static DataSource onlyTarget(AbstractRoutingDataSource routing) {
+        Set<DataSource> targets = Collections.newSetFromMap(new IdentityHashMap<>());
+        targets.addAll(routing.getResolvedDataSources().values());
+        if (routing.getResolvedDefaultDataSource() != null) {
+            targets.add(routing.getResolvedDefaultDataSource());
+        }
+        if (targets.size() == 1) {
+            return targets.iterator().next();
+        }
+        throw LockSetupException.invalid(
+                "The DataSource " + ClassUtils.getShortName(routing.getClass()) + " routes to " + targets.size()
+                        + " databases, and a lock manager keeps its locks in one",
+                "Keep all locks in one of them: mark its DataSource bean with @SyncGuardDataSource",
+                "Keep the locks of each tenant in its database: declare a LockManager bean with PostgresLockManagers");
+    }
+}
