@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
@@ -95,8 +96,16 @@ public final class OneStoreDataSource extends DelegatingDataSource {
         requireAutoCommit(connection);
         // A later check refuses other products, and names them.
         if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
-            requireFirstStore(connection);
+            requireFirstStore(ofDriver(connection));
         }
+    }
+
+    /** A wrapper that records the statements of the application must not find ours among them. */
+    private static Connection ofDriver(Connection connection) throws SQLException {
+        return connection.isWrapperFor(PGConnection.class)
+                        && connection.unwrap(PGConnection.class) instanceof Connection driver
+                ? driver
+                : connection;
     }
 
     private static void requireAutoCommit(Connection connection) throws SQLException {

@@ -44,6 +44,15 @@ final class PostgresPins implements LeasePins {
      */
     private static final String BEGIN = "SAVEPOINT syncguard_pin;\n";
 
+    /**
+     * Lock ids are parameters and secret: until the transaction ends, no error quotes them in the server's log. Older
+     * versions never do.
+     */
+    private static final String QUOTE_NOTHING = "SET LOCAL log_parameter_max_length_on_error = 0;\n";
+
+    /** The first version that has this setting. */
+    private static final int QUOTES = 13;
+
     private static final String END = ";\nRELEASE SAVEPOINT syncguard_pin";
     private static final String UNDO = "ROLLBACK TO SAVEPOINT syncguard_pin";
 
@@ -95,26 +104,35 @@ final class PostgresPins implements LeasePins {
     @Override
     public Pinned pin(Connection connection, List<String> lockIds) throws SQLException {
         NetworkTimeout limit = limitNetworkTimeout(connection);
+        boolean quotes = connection.getMetaData().getDatabaseMajorVersion() >= QUOTES;
+        String begin = quotes ? BEGIN + QUOTE_NOTHING : BEGIN;
         try (PreparedStatement statement =
-                connection.prepareStatement(BEGIN + databases.tables().fill(PIN) + END)) {
+                connection.prepareStatement(begin + databases.tables().fill(PIN) + END)) {
             statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
             for (int parameter = 1; parameter <= 2; parameter++) {
                 statement.setArray(parameter, connection.createArrayOf("text", lockIds.toArray()));
             }
             statement.execute();
-            statement.getMoreResults();
-            Set<String> pinned = new HashSet<>();
-            try (ResultSet rows = statement.getResultSet()) {
-                while (rows.next()) {
-                    pinned.add(rows.getString(1));
-                }
+            if (quotes) {
+                statement.getMoreResults();
             }
-            return new Pinned(pinned, null);
+            statement.getMoreResults();
+            return new Pinned(lockIds(statement), null);
         } catch (SQLException ex) {
             return refused(connection, ex);
         } finally {
             limit.end();
         }
+    }
+
+    private static Set<String> lockIds(Statement statement) throws SQLException {
+        Set<String> pinned = new HashSet<>();
+        try (ResultSet rows = statement.getResultSet()) {
+            while (rows.next()) {
+                pinned.add(rows.getString(1));
+            }
+        }
+        return pinned;
     }
 
     /** Rolls back to the savepoint after the server has refused to lock the rows. */

@@ -6,7 +6,6 @@ import io.syncguard.LockSetupException;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import javax.sql.XADataSource;
@@ -32,8 +31,8 @@ final class ConnectionDetails {
     /** What was decided last. */
     private volatile @Nullable Decision last;
 
-    /** Why the application got no connection at the start. */
-    private final AtomicReference<@Nullable SQLException> failure = new AtomicReference<>();
+    /** Why the application got no connection at the start, which then fails. */
+    private volatile @Nullable SQLException failure;
 
     /**
      * How connections are made, beside user and password, which change.
@@ -103,7 +102,7 @@ final class ConnectionDetails {
         } catch (LockSetupException ex) {
             throw ex;
         } catch (SQLException ex) {
-            failure.set(ex);
+            failure = ex;
         } catch (RuntimeException ex) {
             log.debug("The DataSource gives no connection", ex);
         }
@@ -116,9 +115,9 @@ final class ConnectionDetails {
      */
     @Nullable
     HikariConfig derived() throws SQLException {
-        SQLException first = failure.getAndSet(null);
-        if (first != null) {
-            throw first;
+        SQLException atStart = failure;
+        if (atStart != null) {
+            throw atStart;
         }
         DataSourceTarget target = DataSourceTarget.of(application);
         HikariDataSource pool = target.pool();
