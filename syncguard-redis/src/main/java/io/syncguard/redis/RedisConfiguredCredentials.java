@@ -18,16 +18,29 @@ import org.springframework.util.StringUtils;
  */
 final class RedisConfiguredCredentials implements RedisCredentialsProviderFactory {
 
-    @Override
-    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration details) {
-        return provider(() -> credentials(
-                RedisConfiguration.getUsernameOrElse(details, () -> null),
-                RedisConfiguration.getPasswordOrElse(details, RedisPassword::none)));
+    private final Supplier<RedisConfiguration> details;
+
+    /** @param details returns those that the application has at that moment */
+    RedisConfiguredCredentials(Supplier<RedisConfiguration> details) {
+        this.details = details;
     }
 
     @Override
-    public RedisCredentialsProvider createSentinelCredentialsProvider(RedisSentinelConfiguration details) {
-        return provider(() -> credentials(details.getSentinelUsername(), details.getSentinelPassword()));
+    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration ofStart) {
+        return provider(() -> {
+            RedisConfiguration now = details.get();
+            return credentials(
+                    RedisConfiguration.getUsernameOrElse(now, () -> null),
+                    RedisConfiguration.getPasswordOrElse(now, RedisPassword::none));
+        });
+    }
+
+    @Override
+    public RedisCredentialsProvider createSentinelCredentialsProvider(RedisSentinelConfiguration ofStart) {
+        return provider(() -> {
+            RedisSentinelConfiguration now = (RedisSentinelConfiguration) details.get();
+            return credentials(now.getSentinelUsername(), now.getSentinelPassword());
+        });
     }
 
     private static RedisCredentialsProvider provider(Supplier<RedisCredentials> credentials) {

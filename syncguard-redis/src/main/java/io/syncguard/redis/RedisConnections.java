@@ -65,6 +65,10 @@ final class RedisConnections implements AutoCloseable {
      * @param application has the connection details
      */
     RedisConnections(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
+        this(new RedisApplication(() -> application), settings, applicationName);
+    }
+
+    RedisConnections(RedisApplication application, RedisSettings settings, String applicationName) {
         this.driver = new RedisDriver(application, settings, applicationName);
         this.layout = settings.layout();
     }

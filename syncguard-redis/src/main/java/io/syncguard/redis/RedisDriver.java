@@ -5,21 +5,19 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.util.Timer;
-import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -37,6 +35,8 @@ final class RedisDriver implements AutoCloseable {
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
+
+    private static final NettyCustomizer NOTHING = new NettyCustomizer() {};
 
     private final RedisEventLoops eventLoops = new RedisEventLoops(THREADS);
     private final ClientResources resources;
@@ -60,20 +60,37 @@ final class RedisDriver implements AutoCloseable {
      * @param application has the connection details
      */
     RedisDriver(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
-        RedisConfiguration details = detailsOf(application);
-        this.server = describe(details);
+        this(new RedisApplication(() -> application), settings, applicationName);
+    }
+
+    RedisDriver(RedisApplication application, RedisSettings settings, String applicationName) {
+        RedisConfiguration details = application.details();
+        this.server = application.server();
         boolean cluster = RedisConfiguration.isClusterConfiguration(details);
         if (cluster) {
             settings.checkForCluster();
         }
         RedisWrongServer left = cluster ? null : new RedisWrongServer(Time.SYSTEM);
         this.wrongServer = left;
-        this.resources = DefaultClientResources.builder()
-                .eventLoopGroupProvider(eventLoops)
+        Optional<ClientResources> theirs = application.client().getClientResources();
+        DefaultClientResources.Builder builder = DefaultClientResources.builder();
+        // Where names lead to.
+        theirs.ifPresent(each -> builder.socketAddressResolver(each.socketAddressResolver())
+                .addressResolverGroup(each.addressResolverGroup()));
+        NettyCustomizer customizer =
+                theirs.map(ClientResources::nettyCustomizer).orElse(NOTHING);
+        this.resources = builder.eventLoopGroupProvider(eventLoops)
                 .computationThreadPoolSize(THREADS)
                 .nettyCustomizer(new NettyCustomizer() {
                     @Override
+                    public void afterBootstrapInitialized(Bootstrap bootstrap) {
+                        customizer.afterBootstrapInitialized(bootstrap);
+                    }
+
+                    @Override
                     public void afterChannelInitialized(Channel channel) {
+                        // It may add encryption.
+                        customizer.afterChannelInitialized(channel);
                         // First in the pipeline, so that it sees the bytes before TLS.
                         channel.pipeline().addFirst(new RedisReadTimeout(settings.timeout(), Time.SYSTEM));
                         if (left != null) {
@@ -89,8 +106,7 @@ final class RedisDriver implements AutoCloseable {
         // The timer starts its thread with its first task.
         resources.timer().newTimeout(nothing -> {}, 1, TimeUnit.MILLISECONDS);
         this.factory = new LettuceConnectionFactory(
-                details,
-                configuration(application.getClientConfiguration(), resources, settings.timeout(), applicationName));
+                details, configuration(application, resources, settings.timeout(), applicationName));
         factory.afterPropertiesSet();
         factory.start();
     }
@@ -157,53 +173,15 @@ final class RedisDriver implements AutoCloseable {
                 () -> eventLoops.shutdown(0, 1, TimeUnit.SECONDS));
     }
 
-    /**
-     * Reads the field. The getters return a default with localhost for details of a kind that they do not know, such as
-     * static master and replicas.
-     */
-    private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {
-        Object details = new DirectFieldAccessor(application).getPropertyValue("configuration");
-        if (!(details instanceof RedisConfiguration readable)
-                || RedisConfiguration.isStaticMasterReplicaConfiguration(readable)) {
-            throw LockSetupException.invalid(
-                    "The connection details of the LettuceConnectionFactory cannot be read: "
-                            + (details == null
-                                    ? "it is a mock, or a proxy that hides its target"
-                                    : "it is made from a " + details.getClass().getSimpleName()),
-                    "Make it from a RedisStandaloneConfiguration, RedisSentinelConfiguration or"
-                            + " RedisClusterConfiguration");
-        }
-        return readable;
-    }
-
     /** Redis allows neither blanks nor non-ASCII characters in the name of a client. */
     private static String name(String application) {
         return application.isBlank() ? "syncguard" : "syncguard-" + application.replaceAll("[^!-~]", "-");
     }
 
-    private static String describe(RedisConfiguration details) {
-        if (details instanceof RedisConfiguration.SentinelConfiguration sentinels) {
-            return "Redis of the sentinels " + listed(sentinels.getSentinels());
-        }
-        if (details instanceof RedisConfiguration.ClusterConfiguration cluster) {
-            return "Redis at " + listed(cluster.getClusterNodes());
-        }
-        return details instanceof RedisConfiguration.WithDomainSocket socket
-                ? "Redis at " + socket.getSocket()
-                : "Redis at " + RedisConfiguration.getHostOrElse(details, () -> "localhost") + ":"
-                        + RedisConfiguration.getPortOrElse(details, () -> 6379);
-    }
-
-    private static String listed(Set<RedisNode> nodes) {
-        return nodes.stream().map(RedisNode::asString).sorted().collect(Collectors.joining(", "));
-    }
-
     /** Leaves out the pool, and the read preference: a replica may lack the latest grants. */
     private static LettuceClientConfiguration configuration(
-            LettuceClientConfiguration application,
-            ClientResources resources,
-            Duration timeout,
-            String applicationName) {
+            RedisApplication source, ClientResources resources, Duration timeout, String applicationName) {
+        LettuceClientConfiguration application = source.client();
         LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();
         if (application.isUseSsl()) {
             var ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
@@ -211,8 +189,9 @@ final class RedisDriver implements AutoCloseable {
                 ssl.startTls();
             }
         }
-        builder.redisCredentialsProviderFactory(
-                application.getRedisCredentialsProviderFactory().orElseGet(RedisConfiguredCredentials::new));
+        builder.redisCredentialsProviderFactory(application
+                .getRedisCredentialsProviderFactory()
+                .orElseGet(() -> new RedisConfiguredCredentials(source::current)));
         return builder.clientName(name(application.getClientName().orElse(applicationName)))
                 .clientResources(resources)
                 .clientOptions(

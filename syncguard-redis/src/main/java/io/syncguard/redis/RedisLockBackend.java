@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -83,7 +84,21 @@ public final class RedisLockBackend implements LockBackend {
      * @param applicationName part of the name of the connections, unless the factory names its own
      */
     public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
-        this(new RedisConnections(application, settings, applicationName), settings, Time.SYSTEM);
+        this(() -> application, settings, applicationName);
+    }
+
+    /**
+     * Creates a backend for an application that may replace its factory. User and password follow it; server and TLS
+     * stay those of the first.
+     *
+     * @param applications returns the factory that the application has at that moment, for each connection
+     */
+    public RedisLockBackend(
+            Supplier<LettuceConnectionFactory> applications, RedisSettings settings, String applicationName) {
+        this(
+                new RedisConnections(new RedisApplication(applications), settings, applicationName),
+                settings,
+                Time.SYSTEM);
     }
 
     RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time) {

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockSetupException;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -22,7 +23,8 @@ record RedisFactories(
         ObjectProvider<RedisConnectionFactory> all,
         ListableBeanFactory beans) {
 
-    LettuceConnectionFactory choose() {
+    /** Returns what gives the factory that the bean leads to at that moment, so that locks follow a refresh of a scope. */
+    Supplier<LettuceConnectionFactory> choose() {
         ReactiveRedisConnectionFactory reactive = markedReactive.getIfUnique();
         Object chosen = reactive == null
                 ? LockStores.choose(marked, all, SyncGuardRedisConnectionFactory.class, RedisFactories::none)
@@ -37,7 +39,7 @@ record RedisFactories(
         if (isMock(factory)) {
             throw refused(chosen, "it is a mock");
         }
-        return factory;
+        return () -> (LettuceConnectionFactory) targetOf(chosen);
     }
 
     private static LockSetupException none() {
@@ -63,10 +65,7 @@ record RedisFactories(
         return type == null ? "unknown" : type.getName();
     }
 
-    /**
-     * Unwraps proxies for scopes and aspects. The connection details are read once, so a refresh of a scope moves no
-     * locks.
-     */
+    /** Unwraps proxies for scopes and aspects. */
     private static Object targetOf(Object bean) {
         try {
             Object target =

@@ -396,7 +396,7 @@ class EncryptedConnectionsTests {
         DataSource application = source.make();
         server.path().takeOver();
         try {
-            on(application).run(context -> assertThat(context).hasFailed());
+            on(application).run(context -> assertThat(context).getFailure().hasStackTraceContaining("SSL"));
         } finally {
             server.path().giveBack();
             close(application);

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.protocol.CommandType;
@@ -100,6 +101,11 @@ class RedisFailedStartTests {
     void with_a_connection_factory_that_does_not_reveal_its_server() {
         start.with("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
                 .reads("unreadable-connection-factory");
+    }
+
+    @Test
+    void with_a_connection_factory_that_connects_in_a_way_of_its_own() {
+        start.with(OwnWay.class).reads("own-way-to-connect");
     }
 
     /** A real server, whose version a proxy lowers. */
@@ -283,6 +289,23 @@ class RedisFailedStartTests {
 
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnWay {
+
+        @Bean
+        RedisConnectionFactory redisConnectionFactory() {
+            return new OwnFactory();
+        }
+    }
+
+    static final class OwnFactory extends LettuceConnectionFactory {
+
+        @Override
+        protected AbstractRedisClient createClient() {
+            return super.createClient();
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

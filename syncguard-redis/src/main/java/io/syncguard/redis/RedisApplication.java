@@ -1,0 +1,143 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisException;
+import io.syncguard.LockSetupException;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The connection factory of the application, which it may replace while it runs. User and password follow it; server
+ * and TLS are those of the start. Thread-safe.
+ */
+final class RedisApplication {
+
+    private static final Log log = LogFactory.getLog(RedisApplication.class);
+
+    /** A subclass that overrides one of these may connect with more than the details show, such as with TLS. */
+    private static final Set<String> WAYS_TO_CONNECT =
+            Set.of("createClient", "doCreateConnectionProvider", "getConnection", "getClusterConnection");
+
+    private final Supplier<LettuceConnectionFactory> factories;
+    private final RedisConfiguration details;
+    private final LettuceClientConfiguration client;
+    private final String target;
+    private final AtomicBoolean warned = new AtomicBoolean();
+
+    /** @param factories returns the factory that the application has at that moment */
+    RedisApplication(Supplier<LettuceConnectionFactory> factories) {
+        LettuceConnectionFactory factory = factories.get();
+        this.factories = factories;
+        this.details = detailsOf(factory);
+        this.client = factory.getClientConfiguration();
+        this.target = targetOf(details, client);
+        requireOwnWay(factory.getClass());
+    }
+
+    /** The details at the start. */
+    RedisConfiguration details() {
+        return details;
+    }
+
+    /** The client's configuration at the start. */
+    LettuceClientConfiguration client() {
+        return client;
+    }
+
+    /**
+     * Returns the details that have user and password for the next connection.
+     *
+     * @throws RedisException if they belong to another server, or to a connection with other TLS
+     */
+    RedisConfiguration current() {
+        LettuceConnectionFactory factory = factories.get();
+        RedisConfiguration now = detailsOf(factory);
+        String nowTarget = targetOf(now, factory.getClientConfiguration());
+        if (target.equals(nowTarget)) {
+            return now;
+        }
+        String reason = "The LettuceConnectionFactory now leads to " + nowTarget + ", and at the start it led to "
+                + target + ": restart the application to move its locks";
+        if (warned.compareAndSet(false, true)) {
+            log.warn(reason);
+        }
+        throw new RedisException(reason);
+    }
+
+    /** The name of the server for messages, such as {@code Redis at 127.0.0.1:6379}. */
+    String server() {
+        return describe(details);
+    }
+
+    /**
+     * Reads the field. The getters return a default with localhost for details of a kind that they do not know, such as
+     * static master and replicas.
+     */
+    private static RedisConfiguration detailsOf(LettuceConnectionFactory factory) {
+        Object details = new DirectFieldAccessor(factory).getPropertyValue("configuration");
+        if (!(details instanceof RedisConfiguration readable)
+                || RedisConfiguration.isStaticMasterReplicaConfiguration(readable)) {
+            throw LockSetupException.invalid(
+                    "The connection details of the LettuceConnectionFactory cannot be read: "
+                            + (details == null
+                                    ? "it is a mock, or a proxy that hides its target"
+                                    : "it is made from a " + details.getClass().getSimpleName()),
+                    "Make it from a RedisStandaloneConfiguration, RedisSentinelConfiguration or"
+                            + " RedisClusterConfiguration");
+        }
+        return readable;
+    }
+
+    private static void requireOwnWay(Class<?> type) {
+        for (Class<?> each = type; each != LettuceConnectionFactory.class; each = each.getSuperclass()) {
+            Stream.of(ReflectionUtils.getDeclaredMethods(each))
+                    .filter(method -> !method.isSynthetic() && WAYS_TO_CONNECT.contains(method.getName()))
+                    .findAny()
+                    .ifPresent(method -> {
+                        throw LockSetupException.invalid(
+                                "The class " + type.getName() + " connects in a way of its own: it overrides "
+                                        + method.getName()
+                                        + ", and SyncGuard cannot do the same for its own connections",
+                                "Configure a LettuceConnectionFactory by its LettuceClientConfiguration and its"
+                                        + " ClientResources",
+                                "Declare one for locks alone, with @Bean(defaultCandidate = false) and"
+                                        + " @SyncGuardRedisConnectionFactory");
+                    });
+        }
+    }
+
+    private static String targetOf(RedisConfiguration details, LettuceClientConfiguration client) {
+        return describe(details) + ", database " + RedisConfiguration.getDatabaseOrElse(details, () -> 0)
+                + (client.isUseSsl()
+                        ? ", with TLS (verification " + client.getVerifyMode()
+                                + (client.isStartTls() ? ", StartTLS)" : ")")
+                        : ", without TLS");
+    }
+
+    private static String describe(RedisConfiguration details) {
+        if (details instanceof RedisConfiguration.SentinelConfiguration sentinels) {
+            return "Redis of the sentinels " + listed(sentinels.getSentinels());
+        }
+        if (details instanceof RedisConfiguration.ClusterConfiguration cluster) {
+            return "Redis at " + listed(cluster.getClusterNodes());
+        }
+        return details instanceof RedisConfiguration.WithDomainSocket socket
+                ? "Redis at " + socket.getSocket()
+                : "Redis at " + RedisConfiguration.getHostOrElse(details, () -> "localhost") + ":"
+                        + RedisConfiguration.getPortOrElse(details, () -> 6379);
+    }
+
+    private static String listed(Set<RedisNode> nodes) {
+        return nodes.stream().map(RedisNode::asString).sorted().collect(Collectors.joining(", "));
+    }
+}
