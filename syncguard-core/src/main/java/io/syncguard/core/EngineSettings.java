@@ -9,6 +9,7 @@ import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.BiFunction;
@@ -81,7 +82,7 @@ public record EngineSettings(
 
     /** The request with the settings of its name. Every request of the application passes here, and only here. */
     LockRequest configured(LockRequest request) {
-        requireNoElection(request);
+        requireUnreserved(request);
         LockSettings own = locks.isEmpty() ? null : locks.get(request.name());
         return own == null ? request : own.applyTo(request, ttl);
     }
@@ -128,7 +129,11 @@ public record EngineSettings(
      * A key may come from a client, who must not lead or stop an election. A name is one of few, and never made from
      * data.
      */
-    private static void requireNoElection(LockRequest request) {
+    private static void requireUnreserved(LockRequest request) {
+        if (request.key().startsWith(StoreProbe.KEY)) {
+            throw new IllegalKeyException("Keys that begin with '" + StoreProbe.KEY
+                    + "' belong to the health check, so '" + request.key() + "' is refused. Choose another key");
+        }
         String prefix = LockLimits.ELECTION_PREFIX;
         if (request.key().startsWith(prefix) && !request.name().startsWith(prefix)) {
             throw new IllegalKeyException("Keys that begin with '" + prefix + "' belong to elections, so '"

@@ -1,32 +1,91 @@
 package io.syncguard.actuate;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.springframework.http.HttpHeaders;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
-/** Sets headers of the answers of endpoints in WebFlux. */
+/**
+ * Sets headers of the answers of endpoints in WebFlux, whatever the spelling of the path that led there: the handler
+ * that Spring has found decides, and for an answer without a handler the decoded path. Refuses a key in a path that
+ * would not reach the endpoint as it was sent.
+ */
 public final class ReactiveAnswerHeaders implements WebFilter {
 
-    private final Supplier<Map<String, Map<String, String>>> headersOfPaths;
+    /** The pattern of the handler: the attribute of HandlerMapping in WebFlux, on which this class does not depend. */
+    private static final String FOUND = "org.springframework.web.reactive.HandlerMapping.bestMatchingPattern";
+
+    private static final String REFUSAL =
+            "{\"detail\":\"" + SentKey.REFUSAL + "\",\"status\":400,\"title\":\"Invalid key\"}";
+
+    private final Supplier<List<Endpoint>> endpoints;
 
     /** @param headersOfPaths gives the headers by the paths of endpoints; first called at a request */
     public ReactiveAnswerHeaders(Supplier<Map<String, Map<String, String>>> headersOfPaths) {
-        this.headersOfPaths = headersOfPaths;
+        this.endpoints = SingletonSupplier.of(() -> headersOfPaths.get().entrySet().stream()
+                .map(each -> Endpoint.of(each.getKey(), each.getValue()))
+                .toList());
     }
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-        String path = exchange.getRequest().getPath().pathWithinApplication().value();
-        HttpHeaders answer = exchange.getResponse().getHeaders();
-        headersOfPaths.get().forEach((endpoint, headers) -> {
-            if (path.equals(endpoint) || path.startsWith(endpoint + "/")) {
-                headers.forEach(answer::set);
-            }
-        });
-        return chain.filter(exchange);
+        ServerHttpResponse answer = exchange.getResponse();
+        PathContainer path = exchange.getRequest().getPath().pathWithinApplication();
+        answer.beforeCommit(() -> Mono.fromRunnable(() -> setHeaders(exchange, path)));
+        boolean hasKey = endpoints.get().stream().anyMatch(endpoint -> endpoint.hasKey(path));
+        return hasKey && !SentKey.isAtEndOf(path) ? refuse(answer) : chain.filter(exchange);
+    }
+
+    private void setHeaders(ServerWebExchange exchange, PathContainer path) {
+        PathPattern found = exchange.getAttribute(FOUND);
+        endpoints.get().stream()
+                .filter(endpoint -> endpoint.isOf(found) || endpoint.below().matches(path))
+                .forEach(endpoint ->
+                        endpoint.headers().forEach(exchange.getResponse().getHeaders()::set));
+    }
+
+    private static Mono<Void> refuse(ServerHttpResponse answer) {
+        answer.setStatusCode(HttpStatus.BAD_REQUEST);
+        answer.getHeaders().setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+        byte[] problem = REFUSAL.getBytes(StandardCharsets.UTF_8);
+        return answer.writeWith(Mono.just(answer.bufferFactory().wrap(problem)));
+    }
+
+    /**
+     * @param below matches the path of the endpoint and all below it
+     * @param keys match the path of a key
+     */
+    private record Endpoint(String path, PathPattern below, List<PathPattern> keys, Map<String, String> headers) {
+
+        static Endpoint of(String path, Map<String, String> headers) {
+            return new Endpoint(
+                    path, pattern(path + "/**"), List.of(pattern(path + "/{key}"), pattern(path + "/{key}/")), headers);
+        }
+
+        boolean hasKey(PathContainer sent) {
+            return keys.stream().anyMatch(pattern -> pattern.matches(sent));
+        }
+
+        boolean isOf(@Nullable PathPattern found) {
+            return found != null
+                    && (found.getPatternString().equals(path)
+                            || found.getPatternString().startsWith(path + "/"));
+        }
+
+        private static PathPattern pattern(String text) {
+            return PathPatternParser.defaultInstance.parse(text);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.syncguard.actuate;
 import java.security.Principal;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,15 +31,22 @@ public final class SyncGuardEndpointWebExtension {
     private final Show showValues;
     private final Set<String> roles;
     private final Consumer<Map<String, String>> answer;
+    private final BooleanSupplier hasKeyAsSent;
 
     /**
      * @param showValues when keys are shown
      * @param roles of users who see keys with {@link Show#WHEN_AUTHORIZED}; empty for all authenticated users
      * @param answer sets headers of the answer, if there is a running request
+     * @param hasKeyAsSent whether the key at the end of the path is the one that was sent
      */
     public SyncGuardEndpointWebExtension(
-            SyncGuardEndpoint endpoint, Show showValues, Set<String> roles, Consumer<Map<String, String>> answer) {
+            SyncGuardEndpoint endpoint,
+            Show showValues,
+            Set<String> roles,
+            Consumer<Map<String, String>> answer,
+            BooleanSupplier hasKeyAsSent) {
         this.answer = answer;
+        this.hasKeyAsSent = hasKeyAsSent;
         this.endpoint = endpoint;
         this.showValues = showValues;
         this.roles = roles;
@@ -60,9 +68,12 @@ public final class SyncGuardEndpointWebExtension {
     @ReadOperation
     public WebEndpointResponse<?> lock(
             SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
-        return answer(() -> endpoint.lock(key, manager, view(user))
-                .map(WebEndpointResponse::new)
-                .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)));
+        return answer(() -> {
+            requireKeyAsSent();
+            return endpoint.lock(key, manager, view(user))
+                    .map(WebEndpointResponse::new)
+                    .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
+        });
     }
 
     /**
@@ -74,11 +85,9 @@ public final class SyncGuardEndpointWebExtension {
             @Selector String key,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        Principal principal = user.getPrincipal();
-        String name = principal == null ? "an unknown user" : principal.getName();
         return answer(() -> {
-            ForcedReleaseDescriptor done = endpoint.forceRelease(key, manager, reason, name, view(user));
-            return new WebEndpointResponse<>(done, statusOf(done));
+            requireKeyAsSent();
+            return released(user, key, manager, reason);
         });
     }
 
@@ -89,7 +98,21 @@ public final class SyncGuardEndpointWebExtension {
             String key,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        return forceRelease(user, key, manager, reason);
+        return answer(() -> released(user, key, manager, reason));
+    }
+
+    private WebEndpointResponse<?> released(
+            SecurityContext user, String key, @Nullable String manager, @Nullable String reason) {
+        Principal principal = user.getPrincipal();
+        String name = principal == null ? "an unknown user" : principal.getName();
+        ForcedReleaseDescriptor done = endpoint.forceRelease(key, manager, reason, name, view(user));
+        return new WebEndpointResponse<>(done, statusOf(done));
+    }
+
+    private void requireKeyAsSent() {
+        if (!hasKeyAsSent.getAsBoolean()) {
+            throw new InvalidEndpointRequestException(SentKey.REFUSAL, "Invalid key");
+        }
     }
 
     private KeyView view(SecurityContext user) {

@@ -12,6 +12,7 @@ import io.syncguard.leader.LeaderElection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -28,7 +29,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.util.function.SingletonSupplier;
 
 /** The actuator endpoint {@code syncguard}. */
 @AutoConfiguration(after = {SyncGuardAutoConfiguration.class, SyncGuardLeaderAutoConfiguration.class})
@@ -79,13 +79,19 @@ public final class SyncGuardEndpointAutoConfiguration {
             SyncGuardEndpointProperties properties,
             ObjectProvider<ServletAnswerHeaders> headers) {
         return new SyncGuardEndpointWebExtension(
-                endpoint, properties.showValues(), properties.roles(), answer(headers));
+                endpoint, properties.showValues(), properties.roles(), answer(headers), keyAsSent(headers));
     }
 
     /** In WebFlux, a filter sets the headers. */
     static Consumer<Map<String, String>> answer(ObjectProvider<ServletAnswerHeaders> headers) {
         ServletAnswerHeaders servlet = headers.getIfAvailable();
         return servlet == null ? unset -> {} : servlet;
+    }
+
+    /** In WebFlux, a filter refuses other keys. */
+    private static BooleanSupplier keyAsSent(ObjectProvider<ServletAnswerHeaders> headers) {
+        ServletAnswerHeaders servlet = headers.getIfAvailable();
+        return servlet == null ? () -> true : servlet::hasKeyAsSent;
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -109,7 +115,7 @@ public final class SyncGuardEndpointAutoConfiguration {
         ReactiveAnswerHeaders syncGuardAnswerHeaders(
                 ObjectProvider<PathMappedEndpoints> endpoints, ObjectProvider<SyncGuardConsoleEndpoint> console) {
             return new ReactiveAnswerHeaders(
-                    SingletonSupplier.of(() -> headersOfPaths(endpoints.getIfAvailable(), console.getIfAvailable())));
+                    () -> headersOfPaths(endpoints.getIfAvailable(), console.getIfAvailable()));
         }
 
         private static Map<String, Map<String, String>> headersOfPaths(

@@ -18,6 +18,7 @@ import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockOperations;
 import io.syncguard.OnContention;
+import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -216,6 +217,12 @@ class DistributedLockSeveralKeysTests {
             }
             assertThat(several.ran()).isEqualTo(0);
             assertThat(context.getBean(Grants.class).keys).isEmpty();
+
+            for (String key : List.of(StoreProbe.KEY, StoreProbe.KEY + ":2")) {
+                assertThatThrownBy(() -> several.objects(key))
+                        .isInstanceOf(IllegalKeyException.class)
+                        .hasMessageContaining("health check");
+            }
 
             several.named("leader:scheduler");
             several.objects("leader");
