@@ -145,7 +145,8 @@ class MembershipTests {
     }
 
     private LeaderTerm term() {
-        LockHandle grant = process.engine.acquire(LockRequest.of("leader:scheduler"));
+        LockHandle grant =
+                process.engine.acquire(LockRequest.of("leader:scheduler").meterName("leader:scheduler"));
         return new LeaderTerm("scheduler", grant, new RecordedEvents(), () -> {});
     }
 
