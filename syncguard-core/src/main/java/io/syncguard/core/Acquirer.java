@@ -175,7 +175,10 @@ final class Acquirer {
     /** @param cause the failure that the end of the connections may have caused; {@code null} if nothing was sent */
     static LockException shuttingDown(String key, @Nullable Throwable cause) {
         return new LockException(
-                LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'", cause);
+                LockErrorCode.ABORTED,
+                "No new locks, the application is shutting down: lock '" + key + "'. Work gets locks until then if it"
+                        + " runs on an executor that Spring waits for, and within syncguard.shutdown-timeout",
+                cause);
     }
 
     private static boolean isBeforeAnyBody(LockBackendException failure) {

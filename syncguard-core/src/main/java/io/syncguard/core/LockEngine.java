@@ -34,6 +34,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final LockBackend backend;
     private final EngineSettings settings;
     private final TransactionBoundary transactions;
+    private final Time time;
     private final ListenerDispatcher dispatcher;
     private final LeaseMonitor monitor;
     private final Heartbeat heartbeat;
@@ -51,6 +52,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
+
+    /** On the clock. Written by the thread that starts or stops the application, read by all. */
+    private volatile long grantsUntil = Time.NEVER;
 
     /**
      * Owns the backend: {@link #close} closes it.
@@ -85,6 +89,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.backend = backend;
         this.settings = settings;
         this.transactions = transactions;
+        this.time = time;
         this.dispatcher = new ListenerDispatcher(backend.name(), listeners, observer);
         LeaseReports reports = new LeaseReports(dispatcher);
         this.monitor =
@@ -197,7 +202,18 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
     public void start() {
         backgroundReleaser.start();
+        grantsUntil = Time.NEVER;
         grantsLocks = true;
+    }
+
+    /**
+     * Begins the end of an application that waits for tasks before it {@link #close closes} the engine: the tasks may
+     * still need locks. Waits until holders have released their locks. The shutdown timeout ends this wait, and from
+     * then on no lock is granted; {@link #stop} waits for what is left of it.
+     */
+    public void drain() {
+        grantsUntil = time.nanoTime() + settings.shutdownTimeout().toNanos();
+        monitor.awaitNone(settings.shutdownTimeout());
     }
 
     /**
@@ -210,7 +226,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
         acquisitions.awaitOthers(backend.inDoubtPeriod());
-        monitor.awaitNone(settings.shutdownTimeout());
+        monitor.awaitNone(timeToStop());
         backgroundReleaser.releaseAll(acquisitions.grantedToCaller());
         for (Lease lease : monitor.leases()) {
             lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
@@ -230,7 +246,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     boolean grantsLocks() {
-        return grantsLocks;
+        return grantsLocks && time.nanoTime() < grantsUntil;
+    }
+
+    private Duration timeToStop() {
+        return grantsUntil == Time.NEVER
+                ? settings.shutdownTimeout()
+                : Duration.ofNanos(Math.max(0, grantsUntil - time.nanoTime()));
     }
 
     private void stopIfRunning() {

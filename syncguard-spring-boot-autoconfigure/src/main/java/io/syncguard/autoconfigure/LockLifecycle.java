@@ -6,12 +6,15 @@ import io.syncguard.core.LockEngine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Stops the engines after everything that may run under a lock: web server, schedulers, message listeners. The
- * connections close later, when the beans are destroyed.
+ * Stops the engines after everything that may run under a lock: web server, schedulers, message listeners. If Spring
+ * waits for tasks of executors later, when it destroys the beans, the engines go on until they are destroyed, too. The
+ * connections close after that.
  */
 final class LockLifecycle implements SmartLifecycle {
 
@@ -20,13 +23,18 @@ final class LockLifecycle implements SmartLifecycle {
 
     private final ThreadFactory stoppers = DaemonThreadFactory.named("syncguard-stop");
     private final Supplier<List<LockEngine>> engines;
+    private final BooleanSupplier tasksGoOn;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
-    /** @param engines gives the current engines, because those of tenants may change */
-    LockLifecycle(Supplier<List<LockEngine>> engines) {
+    /**
+     * @param engines gives the current engines, because those of tenants may change
+     * @param tasksGoOn whether tasks go on after the stop, until the beans are destroyed
+     */
+    LockLifecycle(Supplier<List<LockEngine>> engines, BooleanSupplier tasksGoOn) {
         this.engines = engines;
+        this.tasksGoOn = tasksGoOn;
     }
 
     @Override
@@ -42,11 +50,12 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         List<LockEngine> all = engines.get();
+        Consumer<LockEngine> stop = tasksGoOn.getAsBoolean() ? LockEngine::drain : LockEngine::stop;
         List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
-                .map(engine -> CompletableFuture.runAsync(() -> stop(engine), this::runOnNewThread))
+                .map(engine -> CompletableFuture.runAsync(() -> shielded(stop, engine), this::runOnNewThread))
                 .toList();
-        all.stream().findFirst().ifPresent(LockLifecycle::stop);
+        all.stream().findFirst().ifPresent(engine -> shielded(stop, engine));
         others.forEach(CompletableFuture::join);
         running = false;
     }
@@ -61,8 +70,8 @@ final class LockLifecycle implements SmartLifecycle {
         return PHASE;
     }
 
-    private static void stop(LockEngine engine) {
-        Shielded.closeAll(engine::stop);
+    private static void shielded(Consumer<LockEngine> stop, LockEngine engine) {
+        Shielded.closeAll(() -> stop.accept(engine));
     }
 
     private void runOnNewThread(Runnable task) {

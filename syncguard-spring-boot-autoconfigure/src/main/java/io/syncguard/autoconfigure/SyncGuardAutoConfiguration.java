@@ -33,6 +33,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -160,12 +161,14 @@ public final class SyncGuardAutoConfiguration {
 
     /** Leaves out the engines of a parent context, which outlives this one. An ObjectProvider would find them, too. */
     @Bean
-    LockLifecycle syncGuardLockLifecycle(ListableBeanFactory beans) {
-        return new LockLifecycle(() -> Stream.concat(
-                        beans.getBeansOfType(LockEngine.class).values().stream(),
-                        beans.getBeansOfType(PostgresLockManagers.class).values().stream()
-                                .flatMap(each -> each.engines().values().stream()))
-                .toList());
+    LockLifecycle syncGuardLockLifecycle(ListableBeanFactory beans, ConfigurableApplicationContext context) {
+        return new LockLifecycle(
+                () -> Stream.concat(
+                                beans.getBeansOfType(LockEngine.class).values().stream(),
+                                beans.getBeansOfType(PostgresLockManagers.class).values().stream()
+                                        .flatMap(each -> each.engines().values().stream()))
+                        .toList(),
+                new LateExecutors(context)::endBeforeEngines);
     }
 
     /** Created before all other beans: it must not create any of them, not even the properties. */
