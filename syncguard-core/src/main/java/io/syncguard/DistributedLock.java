@@ -50,7 +50,7 @@ public @interface DistributedLock {
      * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}); a constant stands in quotes.
      * {@code null}, blank, or a text that is no function of the data, such as {@code shop.Order@49cb5030}, is refused
      * at the call. A collection or array locks all its keys, at most {@code syncguard.aop.max-keys}, in a fixed order
-     * and within one wait time, or none. An empty one is refused, too; {@link #condition()} lets such a call run without
+     * and within one wait time, or none. An empty one is refused; {@link #condition()} lets such a call run without
      * a lock.
      */
     String key() default "";

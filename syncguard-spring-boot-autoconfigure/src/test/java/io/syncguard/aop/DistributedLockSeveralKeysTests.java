@@ -196,6 +196,25 @@ class DistributedLockSeveralKeysTests {
                 Optional.of(new int[0]));
     }
 
+    /** Its text, such as {@code []}, would be the key of all calls without data. */
+    @Test
+    void a_value_without_data_is_refused_as_null_is() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            for (Object nothing : List.of(Map.of(), new TreeMap<>(), new byte[0], new char[0], Optional.of(Map.of()))) {
+                assertThatThrownBy(() -> several.objects(nothing))
+                        .isInstanceOf(IllegalKeyException.class)
+                        .hasMessageContaining("is empty for this call");
+            }
+            for (Object nothing : List.of(List.of(), Set.of(), new int[0], Optional.of(List.of()))) {
+                assertThatThrownBy(() -> several.objects(List.of("a", nothing)))
+                        .isInstanceOf(IllegalKeyException.class)
+                        .hasMessageContaining("element 2 is empty for this call");
+            }
+            assertThat(context.getBean(Grants.class).keys).isEmpty();
+        });
+    }
+
     @Test
     void the_key_of_an_election_is_refused_wherever_it_comes_from() {
         runner.run(context -> {

@@ -23,6 +23,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
+import org.springframework.util.ObjectUtils;
 
 /**
  * The parsed annotation of one method, read and checked once.
@@ -205,6 +206,9 @@ record LockedMethod(
     private String text(
             String what, MethodExpression expression, @Nullable Object wrapped, String element, MethodCall call) {
         Object value = KeyText.withoutOptional(wrapped);
+        if (value != null && !(value instanceof CharSequence) && ObjectUtils.isEmpty(value)) {
+            throw new IllegalKeyException(refusal(what, expression, element, "is empty for this call"));
+        }
         UnfitValue unfit = KeyText.unfit(value);
         if (unfit != null) {
             throw unfit(what, expression, call, unfit.within(element), "is ");
