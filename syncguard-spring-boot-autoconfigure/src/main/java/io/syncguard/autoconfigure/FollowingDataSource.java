@@ -4,7 +4,6 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.util.Credentials;
 import com.zaxxer.hikari.util.DriverDataSource;
 import com.zaxxer.hikari.util.PropertyElf;
-import com.zaxxer.hikari.util.UtilityElf;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
@@ -12,9 +11,11 @@ import java.sql.Statement;
 import java.util.function.Consumer;
 import javax.naming.NamingException;
 import javax.sql.DataSource;
+import org.springframework.beans.BeanUtils;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jndi.JndiTemplate;
+import org.springframework.util.ClassUtils;
 
 /**
  * Opens each connection with the details that the application's {@code DataSource} has at that moment, or takes it from
@@ -88,7 +89,10 @@ final class FollowingDataSource extends AbstractDataSource {
             return details.getDataSource();
         }
         if (details.getDataSourceClassName() != null) {
-            DataSource source = UtilityElf.createInstance(details.getDataSourceClassName(), DataSource.class);
+            DataSource source = BeanUtils.instantiateClass(
+                    ClassUtils.resolveClassName(
+                            details.getDataSourceClassName(), FollowingDataSource.class.getClassLoader()),
+                    DataSource.class);
             PropertyElf.setTargetFromProperties(source, details.getDataSourceProperties());
             return source;
         }

@@ -2,22 +2,31 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.util.Credentials;
+import java.util.Objects;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /** Copies the details of a connection, as HikariCP keeps them. */
 final class HikariDetails {
 
+    static final String CREDENTIALS_PROVIDER = "com.zaxxer.hikari.HikariCredentialsProvider";
+
     /** HikariCP 6, which comes with Spring Boot 3.5, has no credentials providers. */
     private static final boolean HAS_CREDENTIALS_PROVIDERS =
-            ClassUtils.isPresent("com.zaxxer.hikari.HikariCredentialsProvider", HikariConfig.class.getClassLoader());
+            ClassUtils.isPresent(CREDENTIALS_PROVIDER, HikariConfig.class.getClassLoader());
 
     private HikariDetails() {}
 
     /** Returns user and password for the next connection. */
     static Credentials loginOf(HikariConfig details) {
-        return HAS_CREDENTIALS_PROVIDERS && details.getCredentialsProvider() != null
-                ? details.getCredentialsProvider().getCredentials()
-                : details.getCredentials();
+        Object provider = HAS_CREDENTIALS_PROVIDERS ? details.getCredentialsProvider() : null;
+        return provider == null ? details.getCredentials() : providedBy(provider);
+    }
+
+    private static Credentials providedBy(Object provider) {
+        Class<?> type = ClassUtils.resolveClassName(CREDENTIALS_PROVIDER, HikariConfig.class.getClassLoader());
+        return (Credentials) Objects.requireNonNull(
+                ReflectionUtils.invokeMethod(ClassUtils.getMethod(type, "getCredentials"), provider));
     }
 
     /** Copies how long a connection lives. */

@@ -110,7 +110,8 @@ final class PoolProperties {
         details.setJdbcUrl(url);
         login(details, pool);
         properties.stringPropertyNames().stream()
-                .filter(key -> details.getUsername() == null || !key.equals("user") && !key.equals("password"))
+                .filter(key -> !(key.equals("user") && details.getUsername() != null))
+                .filter(key -> !(key.equals("password") && details.getPassword() != null))
                 .forEach(key -> details.addDataSourceProperty(key, properties.getProperty(key)));
         first(details, pool);
         return details;

@@ -33,6 +33,9 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
                         classLoader,
                         "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
                         factory -> factory.withField("configuration"));
+        hints.reflection()
+                .registerTypeIfPresent(
+                        classLoader, HikariDetails.CREDENTIALS_PROVIDER, MemberCategory.INVOKE_PUBLIC_METHODS);
         // Read to recognise the connections of a pool behind a wrapper.
         Map.of(
                         "com.zaxxer.hikari.HikariDataSource", "pool",

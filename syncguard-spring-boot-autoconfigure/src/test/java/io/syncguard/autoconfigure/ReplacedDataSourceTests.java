@@ -22,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.apache.commons.dbcp2.BasicDataSource;
@@ -72,6 +73,15 @@ class ReplacedDataSourceTests {
                 return new Replaceable(
                         new LazyConnectionDataSourceProxy(pool),
                         password -> pool.getHikariConfigMXBean().setCredentials(Credentials.of(USER, password)));
+            }
+        },
+        HIKARI_WITH_A_PROVIDER {
+            @Override
+            Replaceable make() {
+                AtomicReference<String> password = new AtomicReference<>("first");
+                HikariDataSource pool = poolOn(url());
+                pool.setCredentialsProvider(() -> Credentials.of(USER, password.get()));
+                return new Replaceable(new LazyConnectionDataSourceProxy(pool), password::set);
             }
         },
         HIKARI_OVER_A_DATA_SOURCE {
