@@ -17,8 +17,8 @@ import java.lang.annotation.Target;
  *
  * <p>It works on methods of Spring beans that are called from outside, on classes (then on each public method) and on
  * interfaces, whose parameter names an expression may use, and as a meta-annotation. A call takes one lock, so another
- * kind of lock annotation for the same method, such as a meta-annotation on its class, fails the start. The lock is taken before a
- * transaction of the same method begins and released after it has ended.
+ * kind of lock annotation for the same method, such as a meta-annotation on its class, fails the start. The lock is
+ * taken before a transaction of the same method begins and released after it has ended.
  * A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done. Other results
  * whose work is still to come are refused: see {@link LateResults}.
  *

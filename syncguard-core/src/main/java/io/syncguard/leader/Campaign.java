@@ -45,10 +45,11 @@ final class Campaign {
     private final Consumer<LeaderTerm> elected;
     private final Time time;
     private final ThreadFactory threads;
+    private final FirstDecision decision;
     private final Membership membership = new Membership(this::followMembership);
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The membership has changed, the first attempt was decided, or the thread has ended. */
+    /** The membership has changed, or the thread has ended. */
     private final Condition changed = lock.newCondition();
 
     /** Whether the thread acquires the lock, and may be interrupted. Guarded by the lock. */
@@ -56,12 +57,6 @@ final class Campaign {
 
     /** Whether the attempt was interrupted, because the membership had changed. Guarded by the lock. */
     private boolean givenUp;
-
-    /** When the member began to campaign, on the clock; {@code null} while it does not. Guarded by the lock. */
-    private @Nullable Long campaignsSince;
-
-    /** Whether an attempt since then was granted or refused. Guarded by the lock. */
-    private boolean decided;
 
     /** Guarded by the lock. */
     private @Nullable Thread thread;
@@ -87,11 +82,16 @@ final class Campaign {
         this.terms = terms;
         this.elected = elected;
         this.time = time;
+        this.decision = new FirstDecision(time);
         this.threads = threads;
     }
 
     Membership membership() {
         return membership;
+    }
+
+    FirstDecision decision() {
+        return decision;
     }
 
     /**
@@ -111,42 +111,11 @@ final class Campaign {
         }
     }
 
-    /**
-     * Waits until it is decided for the first time whether the member leads. An interrupt ends the wait, and so does the
-     * end of the campaign.
-     *
-     * @param timeout counts from the beginning of the campaign
-     * @return whether it is decided; a member that does not campaign does not lead
-     */
-    boolean awaitDecision(Duration timeout) {
-        lock.lock();
-        try {
-            while (campaignsSince != null && !decided) {
-                long left = campaignsSince + timeout.toNanos() - time.nanoTime();
-                if (left <= 0) {
-                    return false;
-                }
-                time.await(changed, left);
-            }
-            return true;
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Called after each change of the membership, and before the next one. */
     private void followMembership() {
         lock.lock();
         try {
-            if (!membership.isCampaigning()) {
-                campaignsSince = null;
-                decided = false;
-            } else if (campaignsSince == null) {
-                campaignsSince = time.nanoTime();
-            }
+            decision.follow(membership.isCampaigning());
             if (thread == null && membership.takesPart()) {
                 thread = startThread();
             } else if (thread != null && acquiring && !membership.isCampaigning()) {
@@ -206,11 +175,11 @@ final class Campaign {
 
     private @Nullable LockHandle acquire() {
         try {
-            LockHandle grant = failures == 0 && isDecided() ? locks.acquire(request) : locks.tryAcquire(request);
+            LockHandle grant = failures == 0 && decision.isMade() ? locks.acquire(request) : locks.tryAcquire(request);
             if (grant == null) {
                 // The server answered: another member leads.
                 recovered();
-                decide();
+                decision.make();
             }
             return grant;
         } catch (LockNotAcquiredException ex) {
@@ -235,29 +204,10 @@ final class Campaign {
         if (!membership.begin(term)) {
             return false;
         }
-        decide();
+        decision.make();
         elected.accept(term);
         recovered();
         return true;
-    }
-
-    private boolean isDecided() {
-        lock.lock();
-        try {
-            return decided;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void decide() {
-        lock.lock();
-        try {
-            decided = campaignsSince != null;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
     }
 
     private void failed(Throwable failure) {

@@ -99,14 +99,14 @@ public final class LeaderMember {
 
     /**
      * Waits until it is decided, for the first time since this process takes part, whether it leads. Returns at once
-     * after that, and while it takes no part: before the start, after {@link #leave} and after {@link #pause}. These end
-     * a wait, and so does an interrupt, which stays set.
+     * after that, and while it takes no part: before the start, after {@link #leave} and after {@link #pause}. These
+     * end a wait, and so does an interrupt, which stays set.
      *
      * @param timeout counts from the moment in which this process began to take part
      * @return false if it is not decided: the server does not answer, or the thread was interrupted
      */
     public boolean awaitDecision(Duration timeout) {
-        return campaign.awaitDecision(timeout);
+        return campaign.decision().await(timeout);
     }
 
     /**

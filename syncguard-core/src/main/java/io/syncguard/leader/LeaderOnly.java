@@ -27,8 +27,8 @@ import java.lang.annotation.Target;
  * cancellation made the body fail; the failure of the body is the cause then.
  *
  * <p>The start of the application fails for an unknown election, for an asynchronous result that is no future, for a
- * second annotation of another kind for the same method, such as a composed one on its class, and for a final class, and
- * a private, static, final or lifecycle method, such as one with {@code @PostConstruct}.
+ * second annotation of another kind for the same method, such as a composed one on its class, and for a final class,
+ * and a private, static, final or lifecycle method, such as one with {@code @PostConstruct}.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -72,7 +72,7 @@ final class LateExecutors {
                 .distinct();
     }
 
-    /** An executor of Spring runs at this moment only if it is told to wait for its tasks, or to accept further ones. */
+    /** An executor of Spring runs at this moment only if it has to wait for its tasks, or to accept further ones. */
     private static boolean isLate(@Nullable Object bean) {
         return bean instanceof ExecutorConfigurationSupport executor
                 ? executor.isRunning()
