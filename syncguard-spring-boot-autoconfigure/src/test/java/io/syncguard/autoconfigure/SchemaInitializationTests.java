@@ -43,6 +43,7 @@ class SchemaInitializationTests {
         "syncguard_locks_acquire_free",
         "syncguard_locks_acquire_free_batch",
         "syncguard_locks_acquire_readers",
+        "syncguard_locks_acquire_together",
         "syncguard_locks_blockers",
         "syncguard_locks_delete_lapsed",
         "syncguard_locks_delete_lease",

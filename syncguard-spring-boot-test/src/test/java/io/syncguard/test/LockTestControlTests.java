@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockInfo;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
@@ -24,9 +25,11 @@ import io.syncguard.test.OrderApplication.Orders;
 import io.syncguard.test.OrderApplication.RecordingListener;
 import io.syncguard.test.autoconfigure.AutoConfigureTestLocks;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -200,6 +203,24 @@ class LockTestControlTests {
                 .returns("elsewhere", LockNotAcquiredException::owner);
         assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.fenceOf("43"));
         orders.fenceOf("43");
+    }
+
+    @Test
+    void a_planned_refusal_of_one_key_refuses_a_call_for_several() {
+        List<LockRequest> requests = Stream.of("order:41", KEY, "order:43")
+                .map(key -> LockRequest.of(key).waitTime(Duration.ofDays(1)))
+                .toList();
+        control.refuseNextAcquire(KEY);
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(() -> manager.acquire(requests))
+                .returns(KEY, LockNotAcquiredException::key);
+        control.refuseNextAcquire(KEY);
+        assertThat(manager.tryAcquire(requests)).isNull();
+        assertThat(control.status("order:41").holders()).isEmpty();
+
+        try (LockHandles handles = manager.acquire(requests)) {
+            assertThat(handles.areHeld()).isTrue();
+        }
     }
 
     @Test
