@@ -17,6 +17,7 @@ final class LeaseHandles {
     private final BackgroundReleaser backgroundReleaser;
     private final FenceWarning fenceWarning;
     private final BooleanSupplier grantsLocks;
+    private final LeaseReturner returner;
 
     /** @param grantsLocks turns false when the engine stops */
     LeaseHandles(
@@ -30,6 +31,8 @@ final class LeaseHandles {
         this.backgroundReleaser = backgroundReleaser;
         this.fenceWarning = fenceWarning;
         this.grantsLocks = grantsLocks;
+        this.returner =
+                new LeaseReturner(parts.releaser(), backgroundReleaser, parts.monitor(), parts.reports(), parts.time());
     }
 
     LockHandle handOut(GrantedLease grant) {
@@ -85,7 +88,7 @@ final class LeaseHandles {
         List<Lease> leases =
                 new ArrayList<>(handles.stream().map(LeaseHandle::lease).toList());
         Collections.reverse(leases);
-        Shielded.run(() -> parts.releaser().giveBack(leases), reason::addSuppressed);
+        Shielded.run(() -> returner.giveBack(leases), reason::addSuppressed);
     }
 
     /**

@@ -26,7 +26,7 @@ final class LockReleaser {
     private static final int MAX_INTERRUPTS = 1000;
 
     /** How many leases one request releases. Other clients of a server wait for it for about a millisecond. */
-    private static final int TOGETHER = 64;
+    static final int TOGETHER = 64;
 
     private final LockBackend backend;
     private final BackgroundReleaser background;
@@ -74,11 +74,6 @@ final class LockReleaser {
             }
         }
         sendTogether(together);
-    }
-
-    /** Releases leases under which nobody has worked. Their keys are free at once, whatever their least times. */
-    void giveBack(List<Lease> leases) {
-        sendTogether(leases.stream().filter(this::begin).toList());
     }
 
     /** Even an Error, such as a lack of memory, keeps no other lease from its release. */
@@ -169,7 +164,8 @@ final class LockReleaser {
         return held;
     }
 
-    private List<ReleaseResult> uninterrupted(List<Lease> leases, boolean early) {
+    /** @param early whether the only lease stays until its least time is over */
+    List<ReleaseResult> uninterrupted(List<Lease> leases, boolean early) {
         return uninterrupted(
                 () -> end(leases, early),
                 leases.size(),

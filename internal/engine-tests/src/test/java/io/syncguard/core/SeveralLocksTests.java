@@ -128,6 +128,44 @@ class SeveralLocksTests {
         assertThat(waiting.get()).isEmpty();
     }
 
+    /** The caller's own heartbeat locks the row for the time of a commit. */
+    @Test
+    void what_a_heartbeat_locks_is_given_back_before_a_refusal_returns() throws Exception {
+        fixture.holdElsewhere("b", Duration.ofHours(1));
+        AtomicInteger tries = new AtomicInteger();
+        fixture.backend.beforeRelease = () -> fixture.backend.rowsArePinned = tries.incrementAndGet() < 2;
+        FutureTask<List<String>> waiting = inAnotherThread(() -> {
+            List<LockRequest> requests = requests("a", "b").stream()
+                    .map(each -> each.waitTime(Duration.ofSeconds(1)).holdAtLeast(Duration.ofMinutes(10)))
+                    .toList();
+            assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> locks.acquire(requests));
+            return locked("a");
+        });
+
+        fixture.advanceUntil(waiting::isDone);
+
+        assertThat(waiting.get()).isEmpty();
+        assertThat(tries).hasValue(2);
+    }
+
+    @Test
+    void what_lapsed_during_the_wait_is_given_back_whatever_its_least_time() throws Exception {
+        fixture.holdElsewhere("b", Duration.ofHours(1));
+        List<LockRequest> requests = requests("a", "b").stream()
+                .map(each -> each.noHeartbeat().waitTime(Duration.ofMinutes(5)).holdAtLeast(Duration.ofHours(1)))
+                .toList();
+        FutureTask<List<String>> waiting = inAnotherThread(() -> {
+            assertThatThrownBy(() -> locks.acquire(requests)).isInstanceOf(LockException.class);
+            return locked("a");
+        });
+        eventually().until(() -> fixture.store.queue("b").size() == 1);
+
+        fixture.advanceUntil(waiting::isDone);
+
+        assertThat(waiting.get()).isEmpty();
+        assertThat(fixture.backend.lookup("a")).isEmpty();
+    }
+
     @Test
     void a_lock_that_is_lost_during_the_wait_fails_the_call() throws Exception {
         AcquireRequest holder = fixture.holdElsewhere("b", EngineFixture.TTL);
