@@ -35,27 +35,30 @@ final class AcquireStatement {
             FROM ${syncguard_locks}""";
 
     private static final String ACQUIRE = ANSWER + """
-            _acquire(?::TEXT, ?, ?, ?::TEXT, ?, ?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT, NULL::BIGINT)
+            _acquire(?::TEXT, ?::BOOLEAN, ?::INTEGER, ?::TEXT, ?::BIGINT, ?::TEXT, ?::BOOLEAN, ?::BIGINT, ?::BIGINT,
+                     ?::BOOLEAN, ?::TEXT, ?::TEXT, NULL::BIGINT)
             """;
 
     private static final String BATCH = ANSWER + """
-            _acquire_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT, false, NULL::INTEGER[])
+            _acquire_batch(?::TEXT[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT[], ?::TEXT[],
+                           ?::BOOLEAN[], ?::BIGINT, ?::TEXT, false, NULL::INTEGER[])
             """;
 
     private static final String READERS = ANSWER + """
-            _acquire_readers(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::TEXT)
+            _acquire_readers(?::TEXT[], ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT[],
+                             ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, ?::TEXT)
             """;
 
     private static final String TOGETHER = ANSWER + """
-            _acquire_together(?, ?, ?, ?, ?, ?, ?::TEXT)
+            _acquire_together(?::TEXT[], ?::BOOLEAN[], ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::TEXT)
             """;
 
     private static final String ACQUIRE_FREE = """
-            SELECT ${syncguard_locks}_acquire_free(?::TEXT, ?::TEXT, ?, ?::TEXT)
+            SELECT ${syncguard_locks}_acquire_free(?::TEXT, ?::TEXT, ?::BIGINT, ?::TEXT)
             """;
 
     private static final String FREE_BATCH = """
-            SELECT ${syncguard_locks}_acquire_free_batch(?, ?, ?, ?)
+            SELECT ${syncguard_locks}_acquire_free_batch(?::TEXT[], ?::TEXT[], ?::BIGINT[], ?::TEXT[])
             """;
 
     private final String acquire;

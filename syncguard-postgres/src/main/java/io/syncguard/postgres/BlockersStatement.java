@@ -36,7 +36,7 @@ final class BlockersStatement {
             )
             SELECT b.pid, coalesce(a.application_name, 'prepared transaction ' || p.gid) AS application,
                    coalesce(a.usename, p.owner) AS usename, a.state,
-                   coalesce(a.xact_start, p.prepared) AS since, left(a.query, ?) AS query,
+                   coalesce(a.xact_start, p.prepared) AS since, left(a.query, ?::INTEGER) AS query,
                    pg_blocking_pids(b.pid) AS blocked_by
             FROM "Lockers" b
             LEFT JOIN pg_stat_activity a ON a.pid = b.pid

@@ -17,12 +17,12 @@ final class ExtendStatement {
 
     private static final String EXTEND = """
             SELECT outcome, extended_until_ms
-            FROM ${syncguard_locks}_extend(?, ?)
+            FROM ${syncguard_locks}_extend(?::TEXT[], ?::BIGINT[])
             """;
 
     private static final String ROTATE = """
             SELECT outcome, rotated_until_ms, rotated_fence
-            FROM ${syncguard_locks}_rotate(?::TEXT, ?)
+            FROM ${syncguard_locks}_rotate(?::TEXT, ?::BIGINT)
             """;
 
     private final String extend;

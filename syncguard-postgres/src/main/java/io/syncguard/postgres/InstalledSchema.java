@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param fenceCounters the table of fence counters that the functions use; {@code null} if there are no functions
  * @param fenceSource the source from which the functions draw fences; {@code null} if there are no functions
  * @param neighbour another table of locks, whose objects have names of ours; {@code null} if there is none
+ * @param sharer another table of locks with the same table of fence counters; {@code null} if there is none
+ * @param clockSharer one whose fences come from the clock, so that it deletes counters; {@code null} if there is none
  * @param runsBlocks whether the user may run blocks of PL/pgSQL; to call functions, it needs no right to the language
  */
 record InstalledSchema(
@@ -23,6 +25,8 @@ record InstalledSchema(
         @Nullable String fenceCounters,
         @Nullable String fenceSource,
         @Nullable String neighbour,
+        @Nullable String sharer,
+        @Nullable String clockSharer,
         boolean runsBlocks) {
 
     /** The lowest version of the script, as its version function answers, that the library works with. */
@@ -34,6 +38,31 @@ record InstalledSchema(
      * of the endings that make a name of the library from that of a table, or the name with it.
      */
     private static final String READ = """
+            WITH "Sharer" AS (
+                SELECT pg_catalog.replace(p.proname::pg_catalog.text, '_fence_counters'::pg_catalog.text,
+                           ''::pg_catalog.text) AS locks,
+                       s.prosrc OPERATOR(pg_catalog.~~) '%clock%'::pg_catalog.text AS by_clock
+                FROM pg_catalog.pg_proc p
+                JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
+                JOIN pg_catalog.pg_proc s ON s.pronamespace OPERATOR(pg_catalog.=) p.pronamespace
+                    AND s.proname::pg_catalog.text OPERATOR(pg_catalog.=) pg_catalog.replace(
+                        p.proname::pg_catalog.text, '_counters'::pg_catalog.text, '_source'::pg_catalog.text)
+                CROSS JOIN LATERAL (
+                    SELECT pg_catalog.substring(p.prosrc, $$'([^']+)'$$::pg_catalog.text) AS name
+                ) AS c
+                WHERE p.proname::pg_catalog.text OPERATOR(pg_catalog.~~) '%_fence_counters'::pg_catalog.text
+                    AND p.pronargs OPERATOR(pg_catalog.=) 0::pg_catalog.int2
+                    AND p.oid OPERATOR(pg_catalog.<>) coalesce(
+                        pg_catalog.to_regprocedure('${syncguard_locks}_fence_counters()')::pg_catalog.oid,
+                        0::pg_catalog.oid)
+                    AND pg_catalog.to_regclass('${syncguard_fence_counters}')::pg_catalog.oid
+                        OPERATOR(pg_catalog.=) pg_catalog.to_regclass(
+                            CASE WHEN pg_catalog.strpos(c.name, '.'::pg_catalog.text) OPERATOR(pg_catalog.>) 0
+                                THEN c.name
+                                ELSE (pg_catalog.quote_ident(n.nspname::pg_catalog.text)
+                                    OPERATOR(pg_catalog.||) '.'::pg_catalog.text) OPERATOR(pg_catalog.||) c.name
+                            END)::pg_catalog.oid
+            )
             SELECT pg_catalog.to_regclass('${syncguard_locks}') IS NOT NULL
                 AND pg_catalog.to_regclass('${syncguard_fence_counters}') IS NOT NULL
                 AND pg_catalog.to_regclass('${syncguard_locks}_shared') IS NOT NULL
@@ -56,6 +85,8 @@ record InstalledSchema(
                      AND pg_catalog.to_regprocedure(
                          o.locks OPERATOR(pg_catalog.||) '_version()'::pg_catalog.text) IS NOT NULL
                  LIMIT 1),
+                (SELECT locks FROM "Sharer" LIMIT 1),
+                (SELECT locks FROM "Sharer" WHERE by_clock LIMIT 1),
                 pg_catalog.has_language_privilege('plpgsql'::pg_catalog.text, 'USAGE'::pg_catalog.text)
             """;
 
@@ -72,7 +103,9 @@ record InstalledSchema(
                     value(rows.getString(3)),
                     value(rows.getString(4)),
                     rows.getString(5),
-                    rows.getBoolean(6));
+                    rows.getString(6),
+                    rows.getString(7),
+                    rows.getBoolean(8));
         }
     }
 

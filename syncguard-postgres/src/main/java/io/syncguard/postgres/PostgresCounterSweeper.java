@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 final class PostgresCounterSweeper {
 
     private static final String FORGET = """
-            SELECT ${syncguard_locks}_forget(?::TEXT, ?)
+            SELECT ${syncguard_locks}_forget(?::TEXT, ?::BIGINT)
             """;
 
     private final PostgresConnections connections;

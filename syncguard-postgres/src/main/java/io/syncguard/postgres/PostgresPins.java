@@ -28,12 +28,12 @@ final class PostgresPins implements LeasePins {
      */
     private static final String PIN = """
             SELECT e.lock_id FROM (
-                SELECT l.lock_id FROM ${locks} l WHERE l.lock_id OPERATOR(pg_catalog.=) ANY (?)
+                SELECT l.lock_id FROM ${locks} l WHERE l.lock_id OPERATOR(pg_catalog.=) ANY (?::pg_catalog.text[])
                 ORDER BY l.lock_id FOR KEY SHARE
             ) e
             UNION ALL
             SELECT r.lock_id FROM (
-                SELECT s.lock_id FROM ${shared} s WHERE s.lock_id OPERATOR(pg_catalog.=) ANY (?)
+                SELECT s.lock_id FROM ${shared} s WHERE s.lock_id OPERATOR(pg_catalog.=) ANY (?::pg_catalog.text[])
                 ORDER BY s.lock_id FOR KEY SHARE
             ) r
             """;

@@ -135,6 +135,7 @@ public final class PostgresSchema {
                 PostgresOwners.require(connection, script);
                 InstalledSchema installed = InstalledSchema.in(connection, tables);
                 requireNoNeighbour(installed);
+                requireNoSharer(installed);
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
                 T result = work.on(connection, installed, path);
@@ -169,6 +170,18 @@ public final class PostgresSchema {
                             + neighbour + "', which are in the same schema",
                     "Choose a name in syncguard.postgres.locks-table that differs in more than its last word",
                     "Choose another schema");
+        }
+    }
+
+    /** Fences by the clock delete counters, which would begin at 1 again for the other locks. */
+    private void requireNoSharer(InstalledSchema installed) {
+        String sharer = script.fences() == FenceSource.CLOCK ? installed.sharer() : installed.clockSharer();
+        if (sharer != null) {
+            throw LockSetupException.invalid(
+                    "The table '" + tables.fenceCounters() + "' has also the fences of the locks in '" + sharer
+                            + "', and fences by the clock delete the counters of others",
+                    "Choose another table in syncguard.postgres.fence-counters-table, and in locks-table if it is in"
+                            + " use");
         }
     }
 

@@ -28,7 +28,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
 
     private static final int ANSWER_SECONDS = 2;
 
-    private static final String NOTIFY = "SELECT pg_catalog.pg_notify(?, ?)";
+    private static final String NOTIFY = "SELECT pg_catalog.pg_notify(?::TEXT, ?::TEXT)";
 
     private final String channel;
     private final PostgresSessions sessions;

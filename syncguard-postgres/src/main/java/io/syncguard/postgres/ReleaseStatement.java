@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?, NULL::TEXT, NULL::BIGINT[])
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?::BIGINT, NULL::TEXT, NULL::BIGINT[])
             """;
 
     private static final String RELEASE_UNAWAITED = """
@@ -36,8 +36,8 @@ final class ReleaseStatement {
             """;
 
     private static final String QUEUE_AND_RELEASE = """
-            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?, ?, ?, ?, ?, ?, ?, ?,
-                NULL::TEXT, NULL::BIGINT[], NULL::BOOLEAN)
+            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?::TEXT[], ?::BOOLEAN[],
+                ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, NULL::TEXT, NULL::BIGINT[], NULL::BOOLEAN)
             """;
 
     /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
@@ -45,16 +45,16 @@ final class ReleaseStatement {
 
     private static final String RELEASE_ALL = """
             SELECT outcome
-            FROM ${syncguard_locks}_release_all(?)
+            FROM ${syncguard_locks}_release_all(?::TEXT[])
             """;
 
     private static final String BATCH = """
             SELECT released_lock_id, handed_over
-            FROM ${syncguard_locks}_release_batch(?, ?::TEXT)
+            FROM ${syncguard_locks}_release_batch(?::TEXT[], ?::TEXT)
             """;
 
     private static final String RELEASE_AFTER = """
-            SELECT ${syncguard_locks}_release_after(?::TEXT, ?)
+            SELECT ${syncguard_locks}_release_after(?::TEXT, ?::BIGINT)
             """;
 
     private static final String FORCE = """

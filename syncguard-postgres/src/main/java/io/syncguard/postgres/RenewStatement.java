@@ -12,7 +12,7 @@ final class RenewStatement {
 
     private static final String RENEW_WAITERS = """
             SELECT lock_id, time_left_ms
-            FROM ${syncguard_locks}_renew_waiters(?)
+            FROM ${syncguard_locks}_renew_waiters(?::TEXT[])
             """;
 
     private final String renewWaiters;

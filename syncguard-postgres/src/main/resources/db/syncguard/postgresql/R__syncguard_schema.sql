@@ -82,7 +82,13 @@ BEGIN
             FROM "Relation"
             UNION ALL
             SELECT 'type', typname::pg_catalog.text, typowner FROM pg_catalog.pg_type
-            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype('${syncguard_locks}_answer')
+            WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[
+                pg_catalog.to_regtype('${syncguard_locks}_answer')::pg_catalog.oid,
+                pg_catalog.to_regtype('${syncguard_locks}')::pg_catalog.oid,
+                pg_catalog.to_regtype('${syncguard_locks}_shared')::pg_catalog.oid,
+                pg_catalog.to_regtype('${syncguard_locks}_waiters')::pg_catalog.oid,
+                pg_catalog.to_regtype('${syncguard_fence_counters}')::pg_catalog.oid
+            ])
             UNION ALL
             SELECT 'function', p.oid::pg_catalog.regprocedure::pg_catalog.text, p.proowner
             FROM pg_catalog.unnest(ARRAY[

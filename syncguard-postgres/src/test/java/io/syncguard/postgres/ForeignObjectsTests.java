@@ -6,11 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Future;
@@ -71,6 +78,8 @@ class ForeignObjectsTests {
                         "CREATE TABLE syncguard_locks (key TEXT); ALTER TABLE syncguard_locks ENABLE ROW LEVEL SECURITY;"
                                 + " CREATE POLICY seen ON syncguard_locks USING (trap())",
                         "CREATE SEQUENCE syncguard_locks_waiters_arrival_seq",
+                        "CREATE DOMAIN syncguard_locks_shared AS TEXT CHECK (trap())",
+                        "CREATE TYPE syncguard_locks AS ENUM ('free')",
                         "CREATE TABLE mine (key TEXT); CREATE INDEX syncguard_locks_pkey ON mine (trap(key))"),
                 plantedBeforeAnUpgrade());
     }
@@ -226,6 +235,36 @@ class ForeignObjectsTests {
                     .hasMessageContaining(function.replaceFirst("\\(.*", ""));
             administrator.execute("ALTER ROUTINE " + function + " OWNER TO CURRENT_USER");
         });
+    }
+
+    /** In the simple protocol, the server learns no types of parameters. */
+    @Test
+    void no_overload_is_called_whatever_the_protocol() throws Exception {
+        schema(administrator).initialize();
+        for (String function :
+                List.of("extend(TEXT, TEXT)", "renew_waiters(TEXT)", "release_all(TEXT)", "sweep(TEXT)")) {
+            as(attacker)
+                    .execute("CREATE FUNCTION syncguard_locks_" + function + " RETURNS TEXT LANGUAGE sql AS"
+                            + " $$ SELECT public.trap()::TEXT $$");
+        }
+        DataSource simple = PostgresServer.dataSource(url + "&preferQueryMode=simple");
+        PostgresSettings settings = new PostgresSettings(
+                PostgresTables.DEFAULT,
+                Duration.ofSeconds(5),
+                PostgresSettings.WAITER_TTL,
+                Duration.ZERO,
+                false,
+                PostgresBatching.AUTO,
+                FenceSettings.from(FenceSource.COUNTER));
+        try (LockBackend backend = new PostgresLockBackend(simple, simple, null, settings, () -> {})) {
+            AcquireRequest request =
+                    AcquireRequests.exclusive("k", "1---------------------", Duration.ofMinutes(1), "test");
+            backend.acquire(request);
+            backend.extend(List.of(new ExtendRequest("k", request.lockId(), Duration.ofMinutes(1))));
+            backend.renewWaiters(List.of(request.keyedLockId()));
+            assertThat(backend.releaseAll(List.of(request.keyedLockId()))).containsExactly(ReleaseResult.RELEASED);
+        }
+        assertNothingCalled();
     }
 
     private void assertNothingCalled() {

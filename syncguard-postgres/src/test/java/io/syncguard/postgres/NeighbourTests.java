@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.util.List;
 import java.util.Set;
@@ -48,6 +49,24 @@ class NeighbourTests {
 
         assertThatCode(schema(second)::initialize).doesNotThrowAnyException();
         assertThatCode(schema(first)::check).doesNotThrowAnyException();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"COUNTER, CLOCK, true", "CLOCK, COUNTER, true", "CLOCK, CLOCK, true", "COUNTER, COUNTER, false"})
+    void two_tables_of_locks_share_counters_only_if_neither_deletes_any(
+            FenceSource first, FenceSource second, boolean refused) {
+        new PostgresSchema(dataSource, new PostgresTables("shop", "counters"), first).initialize();
+        PostgresSchema other = new PostgresSchema(dataSource, new PostgresTables("public.depot", "counters"), second);
+
+        if (refused) {
+            assertThatExceptionOfType(LockSetupException.class)
+                    .isThrownBy(other::initialize)
+                    .withMessageContaining("'counters' has also the fences of the locks in 'shop'");
+        } else {
+            assertThatCode(other::initialize).doesNotThrowAnyException();
+        }
+        assertThatCode(() -> new PostgresSchema(dataSource, new PostgresTables("shop", "counters"), first).check())
+                .doesNotThrowAnyException();
     }
 
     /** If a new function makes another ending, this finds it. */
