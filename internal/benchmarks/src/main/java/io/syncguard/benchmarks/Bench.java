@@ -2,6 +2,7 @@ package io.syncguard.benchmarks;
 
 import io.syncguard.LockListener;
 import io.syncguard.embedded.PostgresBinaries;
+import io.syncguard.embedded.RunDirectory;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.time.Duration;
@@ -27,6 +28,7 @@ final class Bench {
     /** Starts a PostgreSQL with durable settings. */
     static EmbeddedPostgres startDurable() throws IOException {
         return PostgresBinaries.builder()
+                .setDataDirectory(RunDirectory.newDirectory("postgres"))
                 .setPGStartupWait(Duration.ofMinutes(1))
                 .setServerConfig("fsync", "on")
                 .setServerConfig("full_page_writes", "on")
