@@ -20,6 +20,7 @@
 
 -- A batch has other offsets.
 local key_offset, arg_offset = 0, 0
+local known_free = false
 
 -- include grant_free
 

@@ -8,6 +8,8 @@
 
 -- include clock_texts
 
+local known_free = false
+
 local function grant_free(key_offset, arg_offset)
 -- include grant_free
 end

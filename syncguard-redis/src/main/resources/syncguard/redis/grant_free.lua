@@ -1,9 +1,10 @@
 -- Grants a key that has neither lease nor queue, and a counter that is behind the clock, to a writer. Most keys are
--- like this. The keys of the request are behind KEYS[key_offset], its arguments behind ARGV[arg_offset].
+-- like this. The keys of the request are behind KEYS[key_offset], its arguments behind ARGV[arg_offset]. known_free says
+-- that the key has neither.
 
 -- The fence is the first write: with full memory Redis refuses it, and nothing has changed.
 if ARGV[arg_offset + 3] == 'EXCLUSIVE' and ARGV[arg_offset + 1] ~= ''
-    and redis.call('EXISTS', KEYS[key_offset + 1], KEYS[key_offset + 3], KEYS[key_offset + 4]) == 0
+    and (known_free or redis.call('EXISTS', KEYS[key_offset + 1], KEYS[key_offset + 3], KEYS[key_offset + 4]) == 0)
     and draw_clock_fence(KEYS[key_offset + 2], ARGV[arg_offset + 1])
 then
     if common_ttl ~= ARGV[arg_offset + 4] then

@@ -9,6 +9,8 @@
 
 -- include clock_texts
 
+local known_free = false
+
 local function grant_free(key_offset, arg_offset)
 -- include grant_free
 end
@@ -32,12 +34,17 @@ end
 
 -- The position and the answer of the first request that cannot be granted, if there is one. It writes nothing.
 local function first_refusal()
+    local used = {}
+    for k = 0, #KEYS - 1, 8 do
+        used[#used + 1], used[#used + 2], used[#used + 3] = KEYS[k + 1], KEYS[k + 3], KEYS[k + 4]
+    end
+    known_free = redis.call('EXISTS', unpack(used)) == 0
     for i = 1, count do
         local k = 8 * (i - 1)
         local counter = redis.call('GET', KEYS[k + 2])
         -- A counter beyond the clock may be at its end.
         if counter and #counter > 14 and counter > '81'
-            or redis.call('EXISTS', KEYS[k + 1], KEYS[k + 3], KEYS[k + 4]) > 0
+            or not known_free and redis.call('EXISTS', KEYS[k + 1], KEYS[k + 3], KEYS[k + 4]) > 0
         then
             local answer = in_full(i, true)
             if answer ~= 'free' then
