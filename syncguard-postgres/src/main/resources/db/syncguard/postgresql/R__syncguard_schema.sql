@@ -81,14 +81,14 @@ BEGIN
                 relname::pg_catalog.text, relowner
             FROM "Relation"
             UNION ALL
-            SELECT 'type', typname::pg_catalog.text, typowner FROM pg_catalog.pg_type
-            WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[
-                pg_catalog.to_regtype('${syncguard_locks}_answer')::pg_catalog.oid,
-                pg_catalog.to_regtype('${syncguard_locks}')::pg_catalog.oid,
-                pg_catalog.to_regtype('${syncguard_locks}_shared')::pg_catalog.oid,
-                pg_catalog.to_regtype('${syncguard_locks}_waiters')::pg_catalog.oid,
-                pg_catalog.to_regtype('${syncguard_fence_counters}')::pg_catalog.oid
-            ])
+            SELECT 'type', t.typname::pg_catalog.text, t.typowner
+            FROM "Home" h JOIN pg_catalog.pg_type t ON t.typnamespace OPERATOR(pg_catalog.=) h.oid
+            WHERE t.typname::pg_catalog.text OPERATOR(pg_catalog.=) ANY (ARRAY(
+                SELECT pg_catalog.lower(pg_catalog.regexp_replace(w.name, '^.*[.]', ''))
+                FROM pg_catalog.unnest(ARRAY[
+                    '${syncguard_locks}', '${syncguard_locks}_shared', '${syncguard_locks}_waiters',
+                    '${syncguard_locks}_answer', '${syncguard_fence_counters}'
+                ]) AS w (name)))
             UNION ALL
             SELECT 'function', p.oid::pg_catalog.regprocedure::pg_catalog.text, p.proowner
             FROM pg_catalog.unnest(ARRAY[
