@@ -28,8 +28,12 @@ final class IdentityText {
 
     /** The first such text; {@code null} if there is none. */
     static @Nullable String in(String text) {
+        int first = text.indexOf('@');
+        if (first < 0) {
+            return null;
+        }
         Matcher hash = HASH.matcher(text);
-        for (int at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+        for (int at = first; at >= 0; at = text.indexOf('@', at + 1)) {
             String name = nameBefore(text, at);
             if (!name.isEmpty() && hash.region(at + 1, text.length()).lookingAt()) {
                 int start = startOfClass(name);
