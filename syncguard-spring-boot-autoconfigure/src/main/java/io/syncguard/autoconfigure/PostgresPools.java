@@ -7,14 +7,11 @@ import io.syncguard.MessageText;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.postgres.OneStoreDataSource;
-import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.Driver;
-import org.springframework.util.ClassUtils;
 
 /**
  * The library's own connections, created from the connection details of the application's {@code DataSource}: some for
@@ -135,23 +132,9 @@ final class PostgresPools implements AutoCloseable {
     }
 
     private LockPool wakeUpPool(Consumer<HikariConfig> completion) {
-        HikariConfig config = config("syncguard-listener", 1, completion.andThen(PostgresPools::addSocketFactory));
+        HikariConfig config = config("syncguard-listener", 1, completion.andThen(WakeUpSocket::addTo));
         config.setMinimumIdle(0);
         return new LockPool(config);
-    }
-
-    private static void addSocketFactory(HikariConfig details) {
-        if (details.getDataSource() == null
-                && !details.getDataSourceProperties().containsKey("socketFactory")
-                && driverSees(PromptSocketFactory.class)) {
-            // A factory in the URL takes precedence.
-            details.addDataSourceProperty("socketFactory", PromptSocketFactory.class.getName());
-        }
-    }
-
-    /** In some containers the driver's class loader does not see the application's classes. */
-    private static boolean driverSees(Class<?> type) {
-        return ClassUtils.isVisible(type, Driver.class.getClassLoader());
     }
 
     private HikariConfig config(String name, int size, Consumer<HikariConfig> completion) {
