@@ -104,7 +104,7 @@ final class PoolProperties {
                 || properties == null) {
             return null;
         }
-        if (driver != null) {
+        if (driver != null && !isOfDriverManager(pool)) {
             details.setDriverClassName(driver);
         }
         details.setJdbcUrl(url);
@@ -115,6 +115,11 @@ final class PoolProperties {
                 .forEach(key -> details.addDataSourceProperty(key, properties.getProperty(key)));
         first(details, pool);
         return details;
+    }
+
+    /** c3p0 only loads the named class, and the DriverManager may prefer another driver, which may do more. */
+    private static boolean isOfDriverManager(Object pool) throws ReflectiveOperationException {
+        return Boolean.FALSE.equals(call(pool, "isForceUseNamedDriverClass"));
     }
 
     /** Reads user and password, which Tomcat's pool reveals only in its properties. */

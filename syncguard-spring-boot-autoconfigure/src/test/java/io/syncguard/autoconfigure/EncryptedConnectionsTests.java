@@ -16,8 +16,10 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import java.beans.PropertyVetoException;
 import java.io.IOException;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +30,7 @@ import javax.sql.DataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.commons.dbcp2.BasicDataSource;
 import org.assertj.core.util.Throwables;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
@@ -205,6 +208,46 @@ class EncryptedConnectionsTests {
                 pool.setMaxPoolSize(20);
                 pool.setAcquireRetryAttempts(1);
                 pool.setCheckoutTimeout(2000);
+                return pool;
+            }
+        },
+        /** Loads the class of the driver, and leaves the choice of the driver to the DriverManager. */
+        C3P0_OF_THE_DRIVER_MANAGER {
+            @Override
+            DataSource make() throws SQLException {
+                ComboPooledDataSource pool = (ComboPooledDataSource) C3P0.make();
+                pool.setJdbcUrl(FirstDriver.registerFor(server.url()));
+                pool.setProperties(login());
+                try {
+                    pool.setDriverClass(Driver.class.getName());
+                } catch (PropertyVetoException ex) {
+                    throw new SQLException(ex);
+                }
+                return pool;
+            }
+        },
+        HIKARI_OF_THE_DRIVER_MANAGER {
+            @Override
+            DataSource make() throws SQLException {
+                HikariDataSource pool = unverified();
+                pool.setJdbcUrl(FirstDriver.registerFor(server.url()));
+                return new LazyConnectionDataSourceProxy(pool);
+            }
+        },
+        DBCP_OF_THE_DRIVER_MANAGER {
+            @Override
+            DataSource make() throws SQLException {
+                BasicDataSource pool = dbcp(new BasicDataSource());
+                pool.setUrl(FirstDriver.registerFor(server.url()));
+                return pool;
+            }
+        },
+        VIBUR_OF_THE_DRIVER_MANAGER {
+            @Override
+            DataSource make() throws SQLException {
+                ViburDBCPDataSource pool = vibur();
+                pool.setJdbcUrl(FirstDriver.registerFor(server.url()));
+                pool.start();
                 return pool;
             }
         },
@@ -418,8 +461,12 @@ class EncryptedConnectionsTests {
                 assertEncrypted(locks);
 
                 server.path().takeOver();
-                assertThatThrownBy(() -> context.getBean(LockManager.class).acquire(ORDER))
-                        .isInstanceOf(LockBackendException.class);
+                // A connection that was cut fails without an attempt to open another one.
+                await().atMost(Duration.ofSeconds(30)).until(() -> {
+                    assertThatThrownBy(() -> context.getBean(LockManager.class).acquire(ORDER))
+                            .isInstanceOf(LockBackendException.class);
+                    return server.path().clients() > 0;
+                });
                 server.path().giveBack();
 
                 await().atMost(Duration.ofSeconds(30))
@@ -451,13 +498,36 @@ class EncryptedConnectionsTests {
     }
 
     /** Insists on the server, whatever the properties say. */
-    private static final class VerifyingDriver extends Driver {
+    private static class VerifyingDriver extends Driver {
 
         @Override
         public Connection connect(String url, Properties properties) throws SQLException {
             Properties all = server.verified();
             properties.stringPropertyNames().forEach(name -> all.setProperty(name, properties.getProperty(name)));
             return super.connect(url, all);
+        }
+    }
+
+    /** The DriverManager prefers it to the driver of PostgreSQL, for its own URLs only. */
+    private static final class FirstDriver extends VerifyingDriver {
+
+        private static final String MARK = "?verified=true";
+
+        static String registerFor(String url) throws SQLException {
+            Driver.deregister();
+            DriverManager.registerDriver(new FirstDriver());
+            Driver.register();
+            return url + MARK;
+        }
+
+        @Override
+        public boolean acceptsURL(String url) {
+            return url.endsWith(MARK);
+        }
+
+        @Override
+        public @Nullable Connection connect(String url, Properties properties) throws SQLException {
+            return acceptsURL(url) ? super.connect(url, properties) : null;
         }
     }
 

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Somebody in the network path to a PostgreSQL server. Forwards connections unchanged until it takes over: then it cuts
@@ -28,6 +29,7 @@ public final class PostgresImpostor implements AutoCloseable {
     private final TcpProxy path;
     private final ServerSocket impostor;
     private final List<String> passwords = new CopyOnWriteArrayList<>();
+    private final AtomicInteger clients = new AtomicInteger();
 
     /** @param server the port of the server */
     public PostgresImpostor(int server) {
@@ -51,6 +53,7 @@ public final class PostgresImpostor implements AutoCloseable {
     /** Begins with no passwords. */
     public void takeOver() {
         passwords.clear();
+        clients.set(0);
         path.moveTo(impostor.getLocalPort());
         path.cut();
     }
@@ -58,6 +61,11 @@ public final class PostgresImpostor implements AutoCloseable {
     public void giveBack() {
         path.moveTo(server);
         path.cut();
+    }
+
+    /** How many clients came since the last {@link #takeOver()} and are gone. */
+    public int clients() {
+        return clients.get();
     }
 
     /** The passwords that arrived in clear. */
@@ -78,7 +86,11 @@ public final class PostgresImpostor implements AutoCloseable {
     private void serve() {
         while (!impostor.isClosed()) {
             try (Socket client = impostor.accept()) {
-                readPassword(client);
+                try {
+                    readPassword(client);
+                } finally {
+                    clients.incrementAndGet();
+                }
             } catch (IOException ex) {
                 // The client refuses this server, which is what it should do.
                 continue;
