@@ -1,6 +1,10 @@
 package io.syncguard.redis;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
 import io.syncguard.LockSetupException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,20 +13,24 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The connection factory of the application, which it may replace while it runs. User and password follow it; server
- * and TLS are those of the start. Thread-safe.
+ * The connection factory of the application, which it may replace while it runs. User, password, TLS options and the
+ * Netty customizer follow it; the server, and whether there is TLS, are those of the start. Thread-safe.
  */
 final class RedisApplication {
 
     private static final Log log = LogFactory.getLog(RedisApplication.class);
+
+    private static final NettyCustomizer NOTHING = new NettyCustomizer() {};
 
     /** A subclass that overrides one of these may connect with more than the details show, such as with TLS. */
     private static final Set<String> WAYS_TO_CONNECT =
@@ -32,12 +40,18 @@ final class RedisApplication {
     private final RedisConfiguration details;
     private final LettuceClientConfiguration client;
     private final String target;
+    private final RedisTls tls;
+
+    /** With which the latest connection began. */
+    private volatile @Nullable SslOptions latestTls;
+
     private final AtomicBoolean warned = new AtomicBoolean();
 
     /** @param factories returns the factory that the application has at that moment */
     RedisApplication(Supplier<LettuceConnectionFactory> factories) {
         LettuceConnectionFactory factory = factories.get();
         this.factories = factories;
+        this.tls = new RedisTls(this::nextTls);
         this.details = detailsOf(factory);
         this.client = factory.getClientConfiguration();
         this.target = targetOf(details, client);
@@ -64,6 +78,7 @@ final class RedisApplication {
         RedisConfiguration now = detailsOf(factory);
         String nowTarget = targetOf(now, factory.getClientConfiguration());
         if (target.equals(nowTarget)) {
+            requireLatestTls(factory);
             return now;
         }
         String reason = "The LettuceConnectionFactory now leads to " + nowTarget + ", and at the start it led to "
@@ -72,6 +87,51 @@ final class RedisApplication {
             log.warn(reason);
         }
         throw new RedisException(reason);
+    }
+
+    /** Returns the provider that the application has at that moment; {@code null} if it has none. */
+    @Nullable
+    RedisCredentialsProviderFactory credentials() {
+        return factories
+                .get()
+                .getClientConfiguration()
+                .getRedisCredentialsProviderFactory()
+                .orElse(null);
+    }
+
+    /** The TLS options that the application has at the moment of each connection. */
+    SslOptions tls() {
+        return tls;
+    }
+
+    /** Returns what the application adds to a connection at that moment. */
+    NettyCustomizer customizer() {
+        return factories
+                .get()
+                .getClientConfiguration()
+                .getClientResources()
+                .map(ClientResources::nettyCustomizer)
+                .orElse(NOTHING);
+    }
+
+    private SslOptions nextTls() {
+        SslOptions next = tlsOf(factories.get());
+        latestTls = next;
+        return next;
+    }
+
+    /** A factory may be replaced between the start of a connection and its password, which is not for that server. */
+    private void requireLatestTls(LettuceConnectionFactory factory) {
+        if (factory.isUseSsl() && latestTls != tlsOf(factory)) {
+            throw new RedisException("The LettuceConnectionFactory was replaced while a connection was being opened");
+        }
+    }
+
+    private static SslOptions tlsOf(LettuceConnectionFactory factory) {
+        return factory.getClientConfiguration()
+                .getClientOptions()
+                .map(ClientOptions::getSslOptions)
+                .orElse(ClientOptions.DEFAULT_SSL_OPTIONS);
     }
 
     /** The name of the server for messages, such as {@code Redis at 127.0.0.1:6379}. */

@@ -36,8 +36,6 @@ final class RedisDriver implements AutoCloseable {
 
     private static final int THREADS = 2;
 
-    private static final NettyCustomizer NOTHING = new NettyCustomizer() {};
-
     private final RedisEventLoops eventLoops = new RedisEventLoops(THREADS);
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
@@ -77,20 +75,18 @@ final class RedisDriver implements AutoCloseable {
         // Where names lead to.
         theirs.ifPresent(each -> builder.socketAddressResolver(each.socketAddressResolver())
                 .addressResolverGroup(each.addressResolverGroup()));
-        NettyCustomizer customizer =
-                theirs.map(ClientResources::nettyCustomizer).orElse(NOTHING);
         this.resources = builder.eventLoopGroupProvider(eventLoops)
                 .computationThreadPoolSize(THREADS)
                 .nettyCustomizer(new NettyCustomizer() {
                     @Override
                     public void afterBootstrapInitialized(Bootstrap bootstrap) {
-                        customizer.afterBootstrapInitialized(bootstrap);
+                        application.customizer().afterBootstrapInitialized(bootstrap);
                     }
 
                     @Override
                     public void afterChannelInitialized(Channel channel) {
                         // It may add encryption.
-                        customizer.afterChannelInitialized(channel);
+                        application.customizer().afterChannelInitialized(channel);
                         // First in the pipeline, so that it sees the bytes before TLS.
                         channel.pipeline().addFirst(new RedisReadTimeout(settings.timeout(), Time.SYSTEM));
                         if (left != null) {
@@ -182,6 +178,7 @@ final class RedisDriver implements AutoCloseable {
     private static LettuceClientConfiguration configuration(
             RedisApplication source, ClientResources resources, Duration timeout, String applicationName) {
         LettuceClientConfiguration application = source.client();
+        ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
         LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();
         if (application.isUseSsl()) {
             var ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
@@ -189,13 +186,11 @@ final class RedisDriver implements AutoCloseable {
                 ssl.startTls();
             }
         }
-        builder.redisCredentialsProviderFactory(application
-                .getRedisCredentialsProviderFactory()
-                .orElseGet(() -> new RedisConfiguredCredentials(source::current)));
+        builder.redisCredentialsProviderFactory(new RedisConfiguredCredentials(source));
         return builder.clientName(name(application.getClientName().orElse(applicationName)))
                 .clientResources(resources)
-                .clientOptions(
-                        RedisClientOptions.of(application.getClientOptions().orElseGet(ClientOptions::create), timeout))
+                .clientOptions(RedisClientOptions.of(
+                        options.mutate().sslOptions(source.tls()).build(), timeout))
                 .commandTimeout(timeout)
                 .shutdownTimeout(Duration.ZERO)
                 .build();

@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
@@ -32,16 +34,19 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 /** Locks follow a replaced LettuceConnectionFactory, and connect as it does or not at all. */
 @Timeout(60)
@@ -76,6 +81,93 @@ class ReplacedConnectionFactoryTests {
                     .ignoreExceptionsInstanceOf(LockBackendException.class)
                     .untilAsserted(() -> assertLocks(locks));
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, true", "true, false", "false, true"})
+    void locks_follow_a_credentials_provider(boolean before, boolean after) {
+        allow("first");
+        HotSwappableTargetSource target = new HotSwappableTargetSource(providing("first", before));
+        on(ProxyFactory.getProxy(RedisConnectionFactory.class, target)).run(context -> {
+            LockTemplate locks = context.getBean(LockTemplate.class);
+            assertLocks(locks);
+
+            allow("second");
+            target.swap(providing("second", after));
+            endConnections();
+
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptionsInstanceOf(LockBackendException.class)
+                    .untilAsserted(() -> assertLocks(locks));
+        });
+    }
+
+    private LettuceConnectionFactory providing(String password, boolean provider) {
+        return provider
+                ? factory(
+                        "none",
+                        LettuceClientConfiguration.builder()
+                                .redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
+                                    @Override
+                                    public RedisCredentialsProvider createCredentialsProvider(
+                                            RedisConfiguration details) {
+                                        return RedisCredentialsProvider.from(
+                                                () -> RedisCredentials.just("locker", password));
+                                    }
+                                })
+                                .build())
+                : factory(password);
+    }
+
+    /** The certificate that the application has given up is the one of a false server. */
+    @Test
+    void a_new_password_goes_only_to_a_server_that_the_new_factory_trusts() throws Exception {
+        allow("first");
+        try (TlsRedis server = new TlsRedis(redis.port())) {
+            HotSwappableTargetSource target = new HotSwappableTargetSource(server.trusting("first", 0));
+            on(ProxyFactory.getProxy(RedisConnectionFactory.class, target)).run(context -> {
+                LockTemplate locks = context.getBean(LockTemplate.class);
+                assertLocks(locks);
+
+                allow("second");
+                target.swap(server.trusting("second", 1));
+                int before = server.handshakes();
+                endConnections();
+                await().atMost(Duration.ofSeconds(20)).until(() -> server.handshakes() >= before + 2);
+                assertThat(server.received()).contains("\r\nfirst\r\n").doesNotContain("\r\nsecond\r\n");
+
+                server.use(1);
+                await().atMost(Duration.ofSeconds(20))
+                        .ignoreExceptionsInstanceOf(LockBackendException.class)
+                        .untilAsserted(() -> assertLocks(locks));
+            });
+        }
+    }
+
+    @Test
+    void what_a_new_factory_adds_to_a_channel_is_there() {
+        allow("first");
+        Queue<Channel> channels = new ConcurrentLinkedQueue<>();
+        ClientResources resources = DefaultClientResources.builder()
+                .nettyCustomizer(new NettyCustomizer() {
+                    @Override
+                    public void afterChannelInitialized(Channel channel) {
+                        channels.add(channel);
+                    }
+                })
+                .build();
+        HotSwappableTargetSource target = new HotSwappableTargetSource(factory("first"));
+        on(ProxyFactory.getProxy(RedisConnectionFactory.class, target)).run(context -> {
+            assertLocks(context.getBean(LockTemplate.class));
+            target.swap(factory(
+                    "first",
+                    LettuceClientConfiguration.builder()
+                            .clientResources(resources)
+                            .build()));
+            endConnections();
+            await().atMost(Duration.ofSeconds(20)).until(() -> !channels.isEmpty());
+        });
+        resources.shutdown();
     }
 
     @SuppressWarnings("deprecation")
