@@ -49,6 +49,16 @@ class DistributedLockTwiceTests {
                 OnTwoInterfaces.class,
                 OfSuperclassAndInterface.class,
                 ImplementedAboveInterface.class,
+                ImplementedAboveGenericInterface.class,
+                ImplementedAboveComposedGenericInterface.class,
+                ImplementedAboveSubtypeOfGenericInterface.class,
+                ImplementedAboveArrayInterface.class,
+                GenericImplementedAboveInterface.class,
+                OtherKindBelowAnnotatedMethod.class,
+                OtherKindBelowAnnotatedClass.class,
+                OtherKindBelowAnnotatedInterface.class,
+                OtherKindBelowDefaultMethod.class,
+                AnnotatedBelowAnnotatedClass.class,
                 InheritedBoth.class
             })
     void two_locks_for_one_method_are_refused(Class<?> bean) {
@@ -89,7 +99,8 @@ class DistributedLockTwiceTests {
                 NearerSuperclass.class,
                 NearerInterface.class,
                 NearerAnnotatedSuperclass.class,
-                SingleInContainer.class
+                SingleInContainer.class,
+                SameKindBelowAnnotatedMethod.class
             })
     void the_nearest_of_one_kind_counts(Class<? extends Job> bean) {
         for (boolean classProxies : new boolean[] {true, false}) {
@@ -107,6 +118,16 @@ class DistributedLockTwiceTests {
                 .run(context -> assertThat(
                                 context.getBean(OfTwoEqualInterfaces.class).run())
                         .contains("far"));
+    }
+
+    @Test
+    void an_overload_is_no_implementation_of_a_generic_method() {
+        application.with(Overloaded.class).run(context -> {
+            Overloaded bean = context.getBean(Overloaded.class);
+
+            assertThat(bean.run("text")).contains("near");
+            assertThat(bean.run(1)).contains("other");
+        });
     }
 
     @Test
@@ -366,6 +387,103 @@ class DistributedLockTwiceTests {
     }
 
     static class ImplementedAboveInterface extends WithoutInterface implements Other {}
+
+    interface Generic<T> {
+
+        @DistributedLock("other")
+        Optional<String> run(T value);
+    }
+
+    interface OfText extends Generic<String> {}
+
+    interface OfArray<T> {
+
+        @DistributedLock("other")
+        Optional<String> run(T[] values, T value);
+    }
+
+    static class OfValue {
+
+        @DistributedLock("far")
+        public Optional<String> run(String value) {
+            return lockedKey();
+        }
+    }
+
+    static class OfValues {
+
+        @DistributedLock("far")
+        public Optional<String> run(String[] values, String value) {
+            return lockedKey();
+        }
+    }
+
+    static class OfVariable<T> {
+
+        @DistributedLock("far")
+        public Optional<String> run(T value) {
+            return lockedKey();
+        }
+    }
+
+    static class ImplementedAboveGenericInterface extends OfValue implements Generic<String> {}
+
+    static class ImplementedAboveComposedGenericInterface extends OfValue implements OfGeneric<String> {}
+
+    static class ImplementedAboveSubtypeOfGenericInterface extends OfValue implements OfText {}
+
+    static class ImplementedAboveArrayInterface extends OfValues implements OfArray<String> {}
+
+    static class GenericImplementedAboveInterface extends OfVariable<String> implements OfText {}
+
+    /** An overload whose parameters only the erasure of the interface has. */
+    static class Overloaded extends Plain implements Generic<Integer> {
+
+        @Override
+        public Optional<String> run(Integer value) {
+            return lockedKey();
+        }
+
+        @DistributedLock("near")
+        public Optional<String> run(String value) {
+            return lockedKey();
+        }
+    }
+
+    @OrderLock("order")
+    static class OtherKindBelowAnnotatedMethod extends WithoutInterface {}
+
+    @OrderLock("order")
+    static class OtherKindBelowAnnotatedClass extends SameKindOnClass {}
+
+    @OrderLock("order")
+    static class OtherKindBelowAnnotatedInterface extends AnnotatedNear {}
+
+    interface WithDefault {
+
+        @DistributedLock("far")
+        default Optional<String> run() {
+            return lockedKey();
+        }
+    }
+
+    @OrderLock("order")
+    static class OtherKindBelowDefaultMethod implements WithDefault {}
+
+    @DistributedLock("other")
+    static class AnnotatedBelowAnnotatedClass extends AnnotatedNear {}
+
+    static class Annotated implements Job {
+
+        @Override
+        @DistributedLock("near")
+        public Optional<String> run() {
+            return lockedKey();
+        }
+    }
+
+    @DistributedLock("far")
+    static class SameKindBelowAnnotatedMethod extends Annotated {}
 
     static class TwoElections extends Plain {
 

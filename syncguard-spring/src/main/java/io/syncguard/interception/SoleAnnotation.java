@@ -5,6 +5,7 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,8 +13,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -63,7 +66,8 @@ final class SoleAnnotation<A extends Annotation> {
             return null;
         }
         MergedAnnotation<A> nearest = nearest(onMethods.isEmpty() ? onClasses : onMethods);
-        Stream.concat(onMethods.stream(), onClasses.stream())
+        Stream.of(onMethods, onClasses, belowClassOf(method, targetClass))
+                .flatMap(Collection::stream)
                 .filter(each -> each != nearest && isDropped(each, nearest))
                 .findFirst()
                 .ifPresent(dropped -> refuse(method, nearest, dropped));
@@ -73,9 +77,37 @@ final class SoleAnnotation<A extends Annotation> {
     /** The method may be implemented by a superclass that does not implement its interface. */
     private static List<Method> declarations(Method method, Class<?> targetClass) {
         Stream<Method> ofInterfaces = ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream()
-                .map(type -> ReflectionUtils.findMethod(type, method.getName(), method.getParameterTypes()))
-                .filter(Objects::nonNull);
+                .flatMap(type -> Stream.of(type.getMethods()))
+                .filter(each -> implementsIt(method, each, targetClass));
         return Stream.concat(Stream.of(method), ofInterfaces).toList();
+    }
+
+    private static boolean implementsIt(Method method, Method ofInterface, Class<?> targetClass) {
+        return method.getName().equals(ofInterface.getName())
+                && !Modifier.isStatic(ofInterface.getModifiers())
+                && method.getParameterCount() == ofInterface.getParameterCount()
+                && (Arrays.equals(method.getParameterTypes(), ofInterface.getParameterTypes())
+                        || parameters(method, targetClass).equals(parameters(ofInterface, targetClass)));
+    }
+
+    /** The types of the parameters with the arguments that the class gives to type variables. */
+    private static List<Class<?>> parameters(Method method, Class<?> targetClass) {
+        return IntStream.range(0, method.getParameterCount())
+                .<Class<?>>mapToObj(i -> ResolvableType.forMethodParameter(method, i, targetClass)
+                        .resolve(method.getParameterTypes()[i]))
+                .toList();
+    }
+
+    /** Annotations of subclasses that only inherit the method. They count for the methods that these classes declare. */
+    private List<MergedAnnotation<A>> belowClassOf(Method method, Class<?> targetClass) {
+        return isCoveredByClass(method)
+                ? Stream.<Class<?>>iterate(
+                                ClassUtils.getUserClass(targetClass),
+                                type -> type != null && !type.isAssignableFrom(method.getDeclaringClass()),
+                                Class::getSuperclass)
+                        .flatMap(type -> MergedAnnotations.from(type).stream(annotation))
+                        .toList()
+                : List.of();
     }
 
     /** Returns the annotations of these elements and of what they override or extend, once for each place. */
