@@ -1,11 +1,6 @@
 package io.syncguard;
 
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
@@ -13,16 +8,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Results whose work goes on, or has not begun, when the code that returned them has ended: futures, streams,
- * publishers, iterators, code that is still to be called, and data that is still to be read or written, such as an
- * {@code InputStream}. A lock that is released then does not protect that work. What has its data in memory is not
- * late: a {@code ByteArrayInputStream}, for instance. Thread-safe.
+ * publishers, iterators, code that is still to be called, whatever can be closed, and data that is still to be read or
+ * written, such as an {@code InputStream}. A lock that is released then does not protect that work. What has its data
+ * in memory is not late: a {@code ByteArrayInputStream}, for instance. Thread-safe.
  */
 public final class LateResults {
-
-    /** The depth to which containers are searched, and the number of elements of each. */
-    private static final int DEPTH = 3;
-
-    private static final int ELEMENTS = 100;
 
     private LateResults() {}
 
@@ -32,8 +22,9 @@ public final class LateResults {
     }
 
     /**
-     * Refuses a result that is late, or a collection, map, array or {@code Optional} of the JDK with a late result
-     * among its first elements. Cancels or closes what it refuses, if that is possible: nobody else will.
+     * Refuses a result that is late, or a record, or a collection, map, array, reference or {@code Optional} of the JDK,
+     * with a late result among its first 10 000 parts and at most eight containers deep. Cancels what it refuses, or
+     * closes it unless others may share it: nobody else will.
      *
      * @param returner what returned the value, for the message
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT}
@@ -43,8 +34,7 @@ public final class LateResults {
     }
 
     static void refuseIn(@Nullable Object value, Supplier<String> returner) {
-        List<Object> late = new ArrayList<>(0);
-        find(value, DEPTH, late);
+        List<Object> late = new LateSearch().in(value);
         if (value != null && !late.isEmpty()) {
             late.forEach(LateResults::abandon);
             String name = late.get(0).getClass().getName();
@@ -60,39 +50,7 @@ public final class LateResults {
         }
     }
 
-    private static void find(@Nullable Object value, int depth, List<Object> late) {
-        if (value == null || depth == 0) {
-            return;
-        }
-        if (isLate(value.getClass())) {
-            if (!isDone(value)) {
-                late.add(value);
-            }
-        } else if (value instanceof Optional<?> optional) {
-            find(optional.orElse(null), depth - 1, late);
-        } else if (value instanceof Object[] values) {
-            Arrays.stream(values).limit(ELEMENTS).forEach(each -> find(each, depth - 1, late));
-        } else if (value instanceof Collection<?> values && isOfJdk(value)) {
-            findAmong(values, depth, late);
-        } else if (value instanceof Map<?, ?> map && isOfJdk(value)) {
-            findAmong(map.values(), depth, late);
-        }
-    }
-
-    private static void findAmong(Collection<?> values, int depth, List<Object> late) {
-        try {
-            values.stream().limit(ELEMENTS).forEach(each -> find(each, depth - 1, late));
-        } catch (RuntimeException ex) {
-            // The caller who reads it meets the same failure, or another thread changes it.
-        }
-    }
-
-    /** Reading any other collection may have an effect: a collection of Hibernate queries the database. */
-    private static boolean isOfJdk(Object container) {
-        return container.getClass().getClassLoader() == null;
-    }
-
-    private static boolean isDone(Object late) {
+    static boolean isDone(Object late) {
         try {
             // First as a stage: a CompletableFuture.completedStage is a future, too, but does not say whether it is
             // done.
@@ -110,7 +68,7 @@ public final class LateResults {
                 future.cancel(true);
             } else if (late instanceof CompletionStage<?> stage) {
                 stage.toCompletableFuture().cancel(true);
-            } else if (late instanceof AutoCloseable closeable) {
+            } else if (late instanceof AutoCloseable closeable && LateTypes.isClosedWhenRefused(late.getClass())) {
                 closeable.close();
             }
         } catch (Exception ex) {

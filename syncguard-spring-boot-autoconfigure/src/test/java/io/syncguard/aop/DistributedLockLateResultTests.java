@@ -7,6 +7,7 @@ import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockTemplate;
 import jakarta.persistence.TypedQuery;
 import java.io.BufferedInputStream;
@@ -18,12 +19,16 @@ import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.io.Reader;
 import java.io.StringReader;
+import java.net.HttpURLConnection;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.CharBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystem;
 import java.nio.file.Path;
 import java.sql.Blob;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.time.Duration;
@@ -31,6 +36,8 @@ import java.time.LocalDate;
 import java.time.chrono.ChronoLocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -42,11 +49,14 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
+import java.util.zip.ZipFile;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -63,7 +73,10 @@ import org.springframework.core.io.InputStreamResource;
 import org.springframework.core.io.Resource;
 import org.springframework.data.domain.Page;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.MappedQuerySpec;
 import org.springframework.jdbc.support.rowset.SqlRowSet;
+import org.springframework.web.client.RestClient;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.multipart.MultipartFile;
@@ -153,6 +166,27 @@ class DistributedLockLateResultTests {
         a_type_that_tells_it_fails_the_start(bean);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                OfConnection.class,
+                OfZipFile.class,
+                OfJarFile.class,
+                OfProcess.class,
+                OfUrlConnection.class,
+                OfSocket.class,
+                OfMappedQuery.class,
+                OfStatement.class,
+                OfExchange.class,
+                OfCloseable.class,
+                OfFileSystem.class,
+                OfNamedSupplier.class,
+                OfReference.class
+            })
+    void a_type_that_is_open_fails_the_start(Class<?> bean) {
+        a_type_that_tells_it_fails_the_start(bean);
+    }
+
     @Test
     void types_that_are_there_when_the_method_returns_do_not() {
         application.with(Present.class).run(context -> assertThat(context).hasNotFailed());
@@ -171,6 +205,8 @@ class DistributedLockLateResultTests {
             assertRefused(late, () -> open.any(Map.of("key", late)));
             assertRefused(late, () -> open.any(new Object[] {late}));
             assertRefused(late, () -> open.any(List.of(Optional.of(late))));
+            assertRefused(late, () -> open.any(new AtomicReference<>(late)));
+            assertRefused(late, () -> open.any(Map.entry("key", late)));
             assertRefused(late, () -> locks(context).execute("any", lock -> late));
             assertRefused(late, () -> locks(context).tryExecute("any", lock -> List.of(late)));
             assertThat(application.isTaken("any")).isFalse();
@@ -195,6 +231,10 @@ class DistributedLockLateResultTests {
                 argumentSet("runnable", (Runnable) () -> {}),
                 argumentSet("named runnable", new Thread(() -> {})),
                 argumentSet("own function", (Undo) () -> {}),
+                argumentSet("lambda of an unmarked interface", (Unmarked) () -> {}),
+                argumentSet("named supplier", new NamedSupplier()),
+                argumentSet("open", new Client()),
+                argumentSet("socket", new Socket()),
                 argumentSet("input stream", new BufferedInputStream(InputStream.nullInputStream())),
                 argumentSet("reader", new BufferedReader(Reader.nullReader())),
                 argumentSet("channel", Channels.newChannel(InputStream.nullInputStream())),
@@ -215,6 +255,36 @@ class DistributedLockLateResultTests {
             CompletableFuture<String> ofTemplate = new CompletableFuture<>();
             assertRefused(ofTemplate, () -> locks(context).execute("any", lock -> ofTemplate));
             assertThat(ofTemplate).isCancelled();
+        });
+    }
+
+    @Test
+    void a_late_result_deep_within_a_large_one_is_refused() {
+        runner.run(context -> {
+            Open open = context.getBean(Open.class);
+            List<Object> large = new ArrayList<>(Collections.nCopies(9_000, "there"));
+            large.add(new Named<>("record", new CompletableFuture<>()));
+
+            assertThatThrownBy(() -> open.any(large)).isInstanceOf(LockException.class);
+
+            Object deep = Stream.of("a");
+            for (int i = 0; i < 8; i++) {
+                deep = List.of(deep);
+            }
+            Object nested = deep;
+            assertThatThrownBy(() -> open.any(nested)).isInstanceOf(LockException.class);
+        });
+    }
+
+    /** A client that all callers use, for instance. */
+    @Test
+    void what_others_may_share_is_not_closed_when_it_is_refused() {
+        runner.run(context -> {
+            Client client = new Client();
+
+            assertRefused(client, () -> context.getBean(Open.class).any(client));
+
+            assertThat(client.closed).isFalse();
         });
     }
 
@@ -294,6 +364,14 @@ class DistributedLockLateResultTests {
                     CharBuffer.wrap("text"),
                     new ByteArrayResource(new byte[1]),
                     LocalDate.EPOCH,
+                    Comparator.comparing(String::length),
+                    (Comparator<String>) (one, two) -> 0,
+                    Choice.YES,
+                    new Callback("record"),
+                    new Named<>("record", (Supplier<String>) () -> "a"),
+                    new Named<>("record", Stream.class),
+                    new AtomicReference<>("a"),
+                    Map.entry("a", "b"),
                     Path.of("report.pdf"),
                     new int[] {1})) {
                 assertThat(open.any(there)).isSameAs(there);
@@ -403,6 +481,18 @@ class DistributedLockLateResultTests {
             return null;
         }
 
+        public Comparator<String> order() {
+            return Comparator.naturalOrder();
+        }
+
+        public @Nullable LockHandle handle() {
+            return null;
+        }
+
+        public @Nullable Choice choice() {
+            return null;
+        }
+
         public @Nullable ChronoLocalDate date() {
             return null;
         }
@@ -504,6 +594,134 @@ class DistributedLockLateResultTests {
     static class OfRandomAccessFile {
         @DistributedLock("n")
         public @Nullable RandomAccessFile run() {
+            return null;
+        }
+    }
+
+    interface Unmarked {
+        void undo();
+    }
+
+    static class NamedSupplier implements Supplier<String> {
+        @Override
+        public String get() {
+            return "";
+        }
+    }
+
+    static class Client implements AutoCloseable {
+
+        boolean closed;
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    enum Choice implements Supplier<String> {
+        YES;
+
+        @Override
+        public String get() {
+            return name();
+        }
+    }
+
+    record Callback(String name) implements Supplier<String> {
+        @Override
+        public String get() {
+            return name;
+        }
+    }
+
+    static class OfConnection {
+        @DistributedLock("n")
+        public @Nullable Connection run() {
+            return null;
+        }
+    }
+
+    static class OfZipFile {
+        @DistributedLock("n")
+        public @Nullable ZipFile run() {
+            return null;
+        }
+    }
+
+    static class OfJarFile {
+        @DistributedLock("n")
+        public @Nullable JarFile run() {
+            return null;
+        }
+    }
+
+    static class OfProcess {
+        @DistributedLock("n")
+        public @Nullable Process run() {
+            return null;
+        }
+    }
+
+    static class OfUrlConnection {
+        @DistributedLock("n")
+        public @Nullable HttpURLConnection run() {
+            return null;
+        }
+    }
+
+    static class OfSocket {
+        @DistributedLock("n")
+        public @Nullable Socket run() {
+            return null;
+        }
+    }
+
+    static class OfMappedQuery {
+        @DistributedLock("n")
+        public @Nullable MappedQuerySpec<String> run() {
+            return null;
+        }
+    }
+
+    static class OfStatement {
+        @DistributedLock("n")
+        public JdbcClient.@Nullable StatementSpec run() {
+            return null;
+        }
+    }
+
+    static class OfExchange {
+        @DistributedLock("n")
+        public RestClient.@Nullable ResponseSpec run() {
+            return null;
+        }
+    }
+
+    static class OfCloseable {
+        @DistributedLock("n")
+        public @Nullable AutoCloseable run() {
+            return null;
+        }
+    }
+
+    static class OfFileSystem {
+        @DistributedLock("n")
+        public @Nullable FileSystem run() {
+            return null;
+        }
+    }
+
+    static class OfNamedSupplier {
+        @DistributedLock("n")
+        public @Nullable NamedSupplier run() {
+            return null;
+        }
+    }
+
+    static class OfReference {
+        @DistributedLock("n")
+        public @Nullable AtomicReference<Stream<String>> run() {
             return null;
         }
     }

@@ -66,6 +66,8 @@ public final class ResultType {
                     "java.util.Map",
                     "java.util.Map$Entry",
                     "java.util.Optional",
+                    "java.lang.ref.Reference",
+                    "java.util.concurrent.atomic.AtomicReference",
                     "java.net.http.HttpResponse",
                     "kotlin.Pair",
                     "kotlin.Triple",
