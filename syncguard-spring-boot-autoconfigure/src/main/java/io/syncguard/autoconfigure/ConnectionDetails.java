@@ -3,7 +3,9 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Time;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.function.Consumer;
@@ -23,10 +25,13 @@ final class ConnectionDetails {
 
     private static final Log log = LogFactory.getLog(ConnectionDetails.class);
 
+    private static final long PAUSE_NANOS = Duration.ofSeconds(10).toNanos();
+
     private final DataSource application;
     private final boolean dedicated;
     private final int connections;
     private final Consumer<HikariConfig> completion;
+    private final Time time;
 
     /** What was decided last. */
     private volatile @Nullable Decision last;
@@ -58,7 +63,8 @@ final class ConnectionDetails {
         }
     }
 
-    private record Decision(Source source, boolean lends) {}
+    /** @param again when an attempt that failed for a passing reason is made again */
+    private record Decision(Source source, boolean lends, long again) {}
 
     /**
      * @param dedicated whether the application uses this DataSource only for locks
@@ -66,10 +72,16 @@ final class ConnectionDetails {
      * @param completion adds what only connections of the library have
      */
     ConnectionDetails(DataSource application, boolean dedicated, int connections, Consumer<HikariConfig> completion) {
+        this(application, dedicated, connections, completion, Time.SYSTEM);
+    }
+
+    ConnectionDetails(
+            DataSource application, boolean dedicated, int connections, Consumer<HikariConfig> completion, Time time) {
         this.application = application;
         this.dedicated = dedicated;
         this.connections = connections;
         this.completion = completion;
+        this.time = time;
     }
 
     DataSource application() {
@@ -129,30 +141,38 @@ final class ConnectionDetails {
         Source source = new Source(target, details == null ? null : Known.of(details));
         Decision known = last;
         if (known == null || !known.source().equals(source)) {
-            known = new Decision(source, lends(target, details));
+            known = decided(source, details);
+            last = known;
+        } else if (known.again() <= time.nanoTime()) {
+            // Meanwhile, other threads use the decision so far.
+            last = new Decision(source, known.lends(), time.nanoTime() + PAUSE_NANOS);
+            known = decided(source, details);
             last = known;
         }
         return known.lends() ? null : details;
     }
 
-    private boolean lends(DataSourceTarget target, @Nullable HikariConfig details) throws SQLException {
+    private Decision decided(Source source, @Nullable HikariConfig details) throws SQLException {
+        DataSourceTarget target = source.target();
         if (target.isPool()) {
-            return false;
+            return new Decision(source, false, Time.NEVER);
         }
         if (details == null) {
             LockStores.requireConnections(application);
             warnOfLending(" cannot be read");
-            return true;
+            return new Decision(source, true, Time.NEVER);
         }
         HikariConfig trial = HikariDetails.copyOf(details);
         completion.accept(trial);
-        String problem = TrialConnection.problem(trial, target);
+        TrialConnection.Problem problem = TrialConnection.problem(trial, target);
         if (problem != null) {
-            warnOfLending(" cannot be used, because " + problem);
-        } else if (target.isBypassed()) {
+            warnOfLending(" cannot be used, because " + problem.text());
+            return new Decision(source, true, problem.passing() ? time.nanoTime() + PAUSE_NANOS : Time.NEVER);
+        }
+        if (target.isBypassed()) {
             warnOfBypassing(target.inner().getClass());
         }
-        return problem != null;
+        return new Decision(source, false, Time.NEVER);
     }
 
     private void warnOfBypassing(Class<?> wrapper) {

@@ -38,6 +38,9 @@ final class TrialConnection {
         }
     }
 
+    /** @param passing whether a later attempt may succeed with the same details */
+    record Problem(String text, boolean passing) {}
+
     private TrialConnection() {}
 
     /**
@@ -45,27 +48,38 @@ final class TrialConnection {
      *
      * @throws SQLException if the application gets no connection either
      */
-    static @Nullable String problem(HikariConfig details, DataSourceTarget application) throws SQLException {
+    static @Nullable Problem problem(HikariConfig details, DataSourceTarget application) throws SQLException {
         HikariDataSource pool = application.pool();
         try (Connection own = application.inner().getConnection()) {
             return pool != null && !isOf(pool, own)
-                    ? "its connections are not those of " + pool.getClass().getName()
+                    ? new Problem(
+                            "its connections are not those of "
+                                    + pool.getClass().getName(),
+                            false)
                     : problem(details, own, pool == null);
         }
     }
 
     /** @param whole whether the state of the session counts, too, which a wrapper of a pool may have changed */
-    private static @Nullable String problem(HikariConfig details, Connection own, boolean whole) {
+    private static @Nullable Problem problem(HikariConfig details, Connection own, boolean whole) {
         try {
             Session expected = session(own);
             Session actual = sessionWith(details);
             return expected.peer().equals(actual.peer())
                             && (!whole || expected.state().equals(actual.state()))
                     ? null
-                    : "they lead to " + actual + ", and its own ones to " + expected;
+                    : new Problem("they lead to " + actual + ", and its own ones to " + expected, false);
         } catch (SQLException | RuntimeException ex) {
-            return "a connection with them failed: " + ex.getMessage();
+            return new Problem("a connection with them failed: " + ex.getMessage(), isPassing(ex));
         }
+    }
+
+    /** Whether the server has too many connections, or starts or stops. */
+    private static boolean isPassing(Exception error) {
+        return error instanceof SQLException refusal
+                && refusal.getSQLState() != null
+                && (refusal.getSQLState().startsWith("53")
+                        || refusal.getSQLState().startsWith("57"));
     }
 
     /**
