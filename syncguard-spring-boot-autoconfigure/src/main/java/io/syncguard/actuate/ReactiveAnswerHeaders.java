@@ -3,11 +3,13 @@ package io.syncguard.actuate;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.server.ServerWebExchange;
@@ -19,16 +21,13 @@ import reactor.core.publisher.Mono;
 
 /**
  * Sets headers of the answers of endpoints in WebFlux, whatever the spelling of the path that led there: the handler
- * that Spring has found decides, and for an answer without a handler the decoded path. Refuses a key in a path that
- * would not reach the endpoint as it was sent.
+ * that Spring has found decides, and for an answer without a handler the decoded path. Refuses a request that would
+ * not reach the endpoint as it was sent.
  */
 public final class ReactiveAnswerHeaders implements WebFilter {
 
     /** The pattern of the handler: the attribute of HandlerMapping in WebFlux, on which this class does not depend. */
     private static final String FOUND = "org.springframework.web.reactive.HandlerMapping.bestMatchingPattern";
-
-    private static final String REFUSAL =
-            "{\"detail\":\"" + SentKey.REFUSAL + "\",\"status\":400,\"title\":\"Invalid key\"}";
 
     private final Supplier<List<Endpoint>> endpoints;
 
@@ -42,10 +41,16 @@ public final class ReactiveAnswerHeaders implements WebFilter {
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
         ServerHttpResponse answer = exchange.getResponse();
-        PathContainer path = exchange.getRequest().getPath().pathWithinApplication();
+        ServerHttpRequest request = exchange.getRequest();
+        PathContainer path = request.getPath().pathWithinApplication();
         answer.beforeCommit(() -> Mono.fromRunnable(() -> setHeaders(exchange, path)));
-        boolean hasKey = endpoints.get().stream().anyMatch(endpoint -> endpoint.hasKey(path));
-        return hasKey && !SentKey.isAtEndOf(path) ? refuse(answer) : chain.filter(exchange);
+        SentRequest sent = new SentRequest(path, request.getURI().getRawQuery(), request.getQueryParams());
+        return endpoints.get().stream()
+                .map(endpoint -> endpoint.refusal(sent))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .map(refusal -> refuse(answer, refusal))
+                .orElseGet(() -> chain.filter(exchange));
     }
 
     private void setHeaders(ServerWebExchange exchange, PathContainer path) {
@@ -56,10 +61,12 @@ public final class ReactiveAnswerHeaders implements WebFilter {
                         endpoint.headers().forEach(exchange.getResponse().getHeaders()::set));
     }
 
-    private static Mono<Void> refuse(ServerHttpResponse answer) {
+    private static Mono<Void> refuse(ServerHttpResponse answer, SentRequest.Refusal refusal) {
         answer.setStatusCode(HttpStatus.BAD_REQUEST);
         answer.getHeaders().setContentType(MediaType.APPLICATION_PROBLEM_JSON);
-        byte[] problem = REFUSAL.getBytes(StandardCharsets.UTF_8);
+        byte[] problem = "{\"detail\":\"%s\",\"status\":400,\"title\":\"%s\"}"
+                .formatted(refusal.detail(), refusal.title())
+                .getBytes(StandardCharsets.UTF_8);
         return answer.writeWith(Mono.just(answer.bufferFactory().wrap(problem)));
     }
 
@@ -74,8 +81,10 @@ public final class ReactiveAnswerHeaders implements WebFilter {
                     path, pattern(path + "/**"), List.of(pattern(path + "/{key}"), pattern(path + "/{key}/")), headers);
         }
 
-        boolean hasKey(PathContainer sent) {
-            return keys.stream().anyMatch(pattern -> pattern.matches(sent));
+        SentRequest.@Nullable Refusal refusal(SentRequest sent) {
+            SentRequest.Refusal ofParameters = below.matches(sent.path()) ? sent.refusalOfParameters() : null;
+            boolean hasKey = keys.stream().anyMatch(pattern -> pattern.matches(sent.path()));
+            return ofParameters == null && hasKey ? sent.refusalOfKeyInPath() : ofParameters;
         }
 
         boolean isOf(@Nullable PathPattern found) {

@@ -3,8 +3,8 @@ package io.syncguard.actuate;
 import java.security.Principal;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -31,22 +31,22 @@ public final class SyncGuardEndpointWebExtension {
     private final Show showValues;
     private final Set<String> roles;
     private final Consumer<Map<String, String>> answer;
-    private final BooleanSupplier hasKeyAsSent;
+    private final Supplier<@Nullable SentRequest> running;
 
     /**
      * @param showValues when keys are shown
      * @param roles of users who see keys with {@link Show#WHEN_AUTHORIZED}; empty for all authenticated users
      * @param answer sets headers of the answer, if there is a running request
-     * @param hasKeyAsSent whether the key at the end of the path is the one that was sent
+     * @param running gives the running request; {@code null} if a filter has checked it
      */
     public SyncGuardEndpointWebExtension(
             SyncGuardEndpoint endpoint,
             Show showValues,
             Set<String> roles,
             Consumer<Map<String, String>> answer,
-            BooleanSupplier hasKeyAsSent) {
+            Supplier<@Nullable SentRequest> running) {
         this.answer = answer;
-        this.hasKeyAsSent = hasKeyAsSent;
+        this.running = running;
         this.endpoint = endpoint;
         this.showValues = showValues;
         this.roles = roles;
@@ -69,7 +69,7 @@ public final class SyncGuardEndpointWebExtension {
     public WebEndpointResponse<?> lock(
             SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
         return answer(() -> {
-            requireKeyAsSent();
+            requireSent(SentRequest::refusalOfKeyInPath);
             return endpoint.lock(key, manager, view(user))
                     .map(WebEndpointResponse::new)
                     .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
@@ -86,7 +86,7 @@ public final class SyncGuardEndpointWebExtension {
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
         return answer(() -> {
-            requireKeyAsSent();
+            requireSent(SentRequest::refusalOfKeyInPath);
             return released(user, key, manager, reason);
         });
     }
@@ -109,9 +109,11 @@ public final class SyncGuardEndpointWebExtension {
         return new WebEndpointResponse<>(done, statusOf(done));
     }
 
-    private void requireKeyAsSent() {
-        if (!hasKeyAsSent.getAsBoolean()) {
-            throw new InvalidEndpointRequestException(SentKey.REFUSAL, "Invalid key");
+    private void requireSent(Function<SentRequest, SentRequest.@Nullable Refusal> check) {
+        SentRequest request = running.get();
+        SentRequest.Refusal refusal = request == null ? null : check.apply(request);
+        if (refusal != null) {
+            throw new InvalidEndpointRequestException(refusal.detail(), refusal.title());
         }
     }
 
@@ -123,6 +125,7 @@ public final class SyncGuardEndpointWebExtension {
     private WebEndpointResponse<?> answer(Supplier<WebEndpointResponse<?>> operation) {
         answer.accept(AnswerHeaders.OF_DATA);
         try {
+            requireSent(SentRequest::refusalOfParameters);
             return operation.get();
         } catch (InvalidEndpointRequestException ex) {
             ProblemDetail problem =

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.actuate.AnswerHeaders;
 import io.syncguard.actuate.EventJournal;
 import io.syncguard.actuate.ReactiveAnswerHeaders;
+import io.syncguard.actuate.SentRequest;
 import io.syncguard.actuate.ServletAnswerHeaders;
 import io.syncguard.actuate.SyncGuardConsoleEndpoint;
 import io.syncguard.actuate.SyncGuardEndpoint;
@@ -12,8 +13,8 @@ import io.syncguard.leader.LeaderElection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -79,7 +80,7 @@ public final class SyncGuardEndpointAutoConfiguration {
             SyncGuardEndpointProperties properties,
             ObjectProvider<ServletAnswerHeaders> headers) {
         return new SyncGuardEndpointWebExtension(
-                endpoint, properties.showValues(), properties.roles(), answer(headers), keyAsSent(headers));
+                endpoint, properties.showValues(), properties.roles(), answer(headers), running(headers));
     }
 
     /** In WebFlux, a filter sets the headers. */
@@ -88,10 +89,10 @@ public final class SyncGuardEndpointAutoConfiguration {
         return servlet == null ? unset -> {} : servlet;
     }
 
-    /** In WebFlux, a filter refuses other keys. */
-    private static BooleanSupplier keyAsSent(ObjectProvider<ServletAnswerHeaders> headers) {
+    /** In WebFlux, a filter checks requests. */
+    private static Supplier<@Nullable SentRequest> running(ObjectProvider<ServletAnswerHeaders> headers) {
         ServletAnswerHeaders servlet = headers.getIfAvailable();
-        return servlet == null ? () -> true : servlet::hasKeyAsSent;
+        return servlet == null ? () -> null : servlet::sent;
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -281,7 +281,7 @@ class SyncGuardEndpointTests {
                 List.of(new BlockingSession(7, "orders", "ann", "active", NOW, "SELECT 'ann'", List.of(8)));
         SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
         SyncGuardEndpointWebExtension web =
-                new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of(), headers -> {}, () -> true);
+                new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of(), headers -> {}, () -> null);
         String hash = onlyKey(endpoint);
 
         assertThat(endpoint.lock(hash, null).key()).isEqualTo(hash);
@@ -672,7 +672,7 @@ class SyncGuardEndpointTests {
     }
 
     private SyncGuardEndpointWebExtension web(Show show, String... roles) {
-        return new SyncGuardEndpointWebExtension(endpoint(show), show, Set.of(roles), headers -> {}, () -> true);
+        return new SyncGuardEndpointWebExtension(endpoint(show), show, Set.of(roles), headers -> {}, () -> null);
     }
 
     private record User(String name, String role) implements SecurityContext {

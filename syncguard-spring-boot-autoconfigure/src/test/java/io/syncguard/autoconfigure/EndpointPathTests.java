@@ -195,6 +195,106 @@ class EndpointPathTests {
                 .isEqualTo(200);
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void no_parameter_replaces_the_key_of_the_path(WebApplicationType type) throws IOException {
+        LockManager locks = application(type).getBean(LockManager.class);
+        try (LockHandle path = locks.acquire(LockRequest.of("path"));
+                LockHandle parameter = locks.acquire(LockRequest.of("parameter"))) {
+            for (String query :
+                    List.of("key=parameter", "key=path", "key=", "key", "%6bey=parameter", "reason=x&key=parameter")) {
+                for (String method : List.of("DELETE", "GET")) {
+                    Answer refused = send(type, method, "/app/actuator/syncguard/path?" + query, "");
+
+                    assertThat(refused.status()).as(method + " " + query).isEqualTo(400);
+                    assertThat(refused.text()).contains("application/problem+json", "\"Invalid key\"");
+                    assertProtected(refused);
+                }
+            }
+            sendForm(type, "DELETE", "/app/actuator/syncguard/none", "key=parameter");
+            sendForm(type, "DELETE", "/app/actuator/syncguard?key=none", "key=parameter");
+            sendForm(type, "DELETE", "/app/actuator/syncguard", "key=parameter");
+
+            assertThat(path.isHeld() && locks.isLocked("path")).isTrue();
+            assertThat(parameter.isHeld() && locks.isLocked("parameter")).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void parameters_reach_the_endpoint_as_they_were_sent_or_the_request_is_refused(WebApplicationType type)
+            throws IOException {
+        LockManager locks = application(type).getBean(LockManager.class);
+        List<String> keys = List.of(
+                "a", "b", "a,b", "\ufffd", "\ufffd\ufffd", "\ufffd\ufffd\ufffd", "x\ufffd", "%zz", "\u00c3\u00bc");
+        keys.forEach(key -> locks.acquire(LockRequest.of(key)));
+        for (String query : List.of(
+                "key=a&key=b",
+                "key=a&key=a",
+                "key=%FF",
+                "key=%ED%A0%80",
+                "key=x%80",
+                "key=%C0%AF",
+                "key=%zz",
+                "key=\u00fc",
+                "key=a&reason=%FF",
+                "key=a&reason=x&reason=y",
+                "key=a&manager=syncGuardLockManager&manager=syncGuardLockManager")) {
+            for (String method : List.of("DELETE", "GET")) {
+                assertThat(send(type, method, "/app/actuator/syncguard?" + query, "")
+                                .status())
+                        .as(method + " " + query)
+                        .isEqualTo(400);
+            }
+        }
+        for (String query : List.of("prefix=%FF", "after=%C0%AF", "limit=1&limit=2", "since=0&since=1")) {
+            assertThat(send(type, "GET", "/app/actuator/syncguard?" + query, "").status())
+                    .as(query)
+                    .isEqualTo(400);
+        }
+        for (String query : List.of("reason=%FF", "manager=%80")) {
+            assertThat(send(type, "DELETE", "/app/actuator/syncguard/a?" + query, "")
+                            .status())
+                    .as(query)
+                    .isEqualTo(400);
+        }
+        Answer refused = send(type, "DELETE", "/app/actuator/syncguard/a?reason=x&reason=y", "");
+        assertThat(refused.text()).contains("application/problem+json", "\"Invalid parameter\"");
+        assertProtected(refused);
+        sendForm(type, "DELETE", "/app/actuator/syncguard", "key=%FF");
+        send(type, "DELETE", "/app/actuator/syncguard/\u00fc", "");
+
+        assertThat(keys).allMatch(locks::isLocked);
+        keys.forEach(key -> locks.admin().forceRelease(key, "the test is over"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = WebApplicationType.class,
+            names = {"SERVLET", "REACTIVE"})
+    void parameters_may_have_any_characters_and_may_be_empty(WebApplicationType type) throws IOException {
+        LockManager locks = application(type).getBean(LockManager.class);
+        for (Map.Entry<String, String> each : Map.of(
+                        "a/b", "key=a/b&reason=it+hangs",
+                        "a b", "&&key=a+b&reason=",
+                        "a+b", "%6bey=a%2Bb&reason",
+                        "a=b;c", "key=a=b;c&reason=%25&unknown",
+                        "\u00fc\ud83d\udd12", "key=%c3%BC%F0%9F%94%92&reason=%C3%BC&")
+                .entrySet()) {
+            locks.acquire(LockRequest.of(each.getKey()));
+
+            assertThat(send(type, "DELETE", "/app/actuator/syncguard?" + each.getValue(), "")
+                            .status())
+                    .as(each.getKey())
+                    .isEqualTo(200);
+            assertThat(locks.isLocked(each.getKey())).isFalse();
+        }
+    }
+
     private static void assertProtected(Answer answer) {
         assertThat(answer.headers())
                 .as(answer.text())
@@ -213,13 +313,22 @@ class EndpointPathTests {
         }
     }
 
-    /** Sends the path as it is. */
+    private static void sendForm(WebApplicationType type, String method, String path, String form) throws IOException {
+        send(type, method, path, "Content-Type: application/x-www-form-urlencoded\r\n", form);
+    }
+
     private static Answer send(WebApplicationType type, String method, String path, String headers) throws IOException {
+        return send(type, method, path, headers, "");
+    }
+
+    /** Sends the path as it is. */
+    private static Answer send(WebApplicationType type, String method, String path, String headers, String body)
+            throws IOException {
         int port = Integer.parseInt(application(type).getEnvironment().getRequiredProperty("local.server.port"));
         try (Socket socket = new Socket("127.0.0.1", port)) {
             OutputStream request = socket.getOutputStream();
             request.write((method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers
-                            + "Content-Length: 0\r\n\r\n")
+                            + "Content-Length: " + body.length() + "\r\n\r\n" + body)
                     .getBytes(StandardCharsets.UTF_8));
             request.flush();
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
