@@ -202,6 +202,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
     public void start() {
         backgroundReleaser.start();
+        waiters.wakeAllAt(Time.NEVER);
         grantsUntil = Time.NEVER;
         grantsLocks = true;
     }
@@ -209,10 +210,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /**
      * Begins the end of an application that waits for tasks before it {@link #close closes} the engine: the tasks may
      * still need locks. Waits until holders have released their locks. The shutdown timeout ends this wait, and from
-     * then on no lock is granted; {@link #stop} waits for what is left of it.
+     * then on no lock is granted and waiting callers are aborted; {@link #stop} waits for what is left of it.
      */
     public void drain() {
-        grantsUntil = time.nanoTime() + settings.shutdownTimeout().toNanos();
+        long until = time.nanoTime() + settings.shutdownTimeout().toNanos();
+        grantsUntil = until;
+        waiters.wakeAllAt(until);
         monitor.awaitNone(settings.shutdownTimeout());
     }
 

@@ -49,6 +49,9 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private final ServerTurns turns;
     private final Alarm alarm;
 
+    /** On the clock: when no lock is granted any more, so no caller waits longer. */
+    private final AtomicLong endsAt = new AtomicLong(Time.NEVER);
+
     /** Whether a caller has ever waited. */
     private volatile boolean needed;
 
@@ -119,6 +122,12 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
                 .toList();
     }
 
+    /** Wakes all waiters at this time, also those that come until then. {@link Time#NEVER} takes that back. */
+    void wakeAllAt(long nanoTime) {
+        endsAt.set(nanoTime);
+        alarm.ringAt(nanoTime);
+    }
+
     @Override
     public void wakeUpsMissed() {
         lookAtOnce(any -> true);
@@ -183,6 +192,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private long poll() {
         turns.settle();
         long now = time.nanoTime();
+        wakeAllIfDue(now);
         if (nextPoll() <= now) {
             waiters.values().stream()
                     .filter(waiter -> turns.isFree(serverOf(waiter)))
@@ -191,7 +201,15 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
                     .collect(Collectors.groupingBy(poll -> serverOf(poll.waiter())))
                     .forEach(this::sendTo);
         }
-        return nextPoll();
+        return Math.min(nextPoll(), endsAt.get());
+    }
+
+    /** A waiter is registered before its request looks whether locks are granted, so none is left out. */
+    private void wakeAllIfDue(long now) {
+        long due = endsAt.get();
+        if (due <= now && endsAt.compareAndSet(due, Time.NEVER)) {
+            waiters.values().forEach(Waiter::wake);
+        }
     }
 
     private int serverOf(Waiter waiter) {

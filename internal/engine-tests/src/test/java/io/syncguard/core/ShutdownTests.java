@@ -11,6 +11,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
@@ -19,6 +20,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -250,6 +252,48 @@ class ShutdownTests {
 
         assertThat(fixture.backend.closed).isTrue();
         assertThat(fixture.backend.isLocked("b")).isFalse();
+    }
+
+    @Test
+    void a_caller_that_waits_while_tasks_go_on_is_aborted_when_the_shutdown_timeout_is_over() {
+        fixture.holdElsewhere("busy", Duration.ofHours(1));
+        LockRequest request = LockRequest.of("busy").waitTime(Duration.ofMinutes(5));
+        FutureTask<LockHandle> one = fixture.startWaiting(request);
+        FutureTask<LockHandles> several = inAnotherThread(
+                () -> locks.acquire(List.of(LockRequest.of("a").waitTime(Duration.ofMinutes(5)), request)));
+        eventually().until(() -> fixture.store.queue("busy").size() == 2);
+        // The second caller holds a key meanwhile, so the drain waits.
+        Thread draining = new Thread(locks::drain);
+        draining.start();
+        eventually().until(() -> fixture.time.looks().containsKey(draining));
+
+        fixture.advanceSlowly(Duration.ofSeconds(9), Duration.ofSeconds(1));
+        assertThat(one.isDone() || several.isDone()).isFalse();
+        fixture.time.advance(Duration.ofSeconds(1));
+
+        for (FutureTask<?> caller : List.of(one, several)) {
+            eventually().until(caller::isDone);
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(caller::get)
+                    .withStackTraceContaining("shutting down")
+                    .satisfies(ex ->
+                            assertThat(((LockException) ex.getCause()).code()).isEqualTo(LockErrorCode.ABORTED));
+        }
+        eventually().until(() -> fixture.store.queue("busy").isEmpty() && !fixture.backend.isLocked("a"));
+    }
+
+    @Test
+    void a_caller_waits_for_its_whole_time_after_a_new_start() throws Exception {
+        AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        locks.drain();
+        locks.start();
+        FutureTask<LockHandle> waiter =
+                fixture.startWaiting(LockRequest.of("busy").waitTime(Duration.ofMinutes(5)));
+
+        fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofSeconds(1));
+        fixture.releaseElsewhere(other);
+
+        assertThat(got(waiter).isHeld()).isTrue();
     }
 
     @Test
