@@ -27,6 +27,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -39,6 +40,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -54,6 +56,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
  * A call that locks several keys: all of them or none, in one order.
@@ -201,18 +204,60 @@ class DistributedLockSeveralKeysTests {
     void a_value_without_data_is_refused_as_null_is() {
         runner.run(context -> {
             Several several = context.getBean(Several.class);
-            for (Object nothing : List.of(Map.of(), new TreeMap<>(), new byte[0], new char[0], Optional.of(Map.of()))) {
-                assertThatThrownBy(() -> several.objects(nothing))
-                        .isInstanceOf(IllegalKeyException.class)
-                        .hasMessageContaining("is empty for this call");
+            for (Object nothing : List.of(
+                    Map.of(),
+                    new TreeMap<>(),
+                    new byte[0],
+                    new char[0],
+                    Optional.of(Map.of()),
+                    new AtomicReference<>(),
+                    new AtomicIntegerArray(0),
+                    JsonNodeFactory.instance.arrayNode(),
+                    JsonNodeFactory.instance.objectNode(),
+                    JsonNodeFactory.instance.nullNode(),
+                    JsonNodeFactory.instance.stringNode(""),
+                    new Lines())) {
+                assertRefusedAs("is empty for this call", () -> several.objects(nothing));
             }
-            for (Object nothing : List.of(List.of(), Set.of(), new int[0], Optional.of(List.of()))) {
-                assertThatThrownBy(() -> several.objects(List.of("a", nothing)))
-                        .isInstanceOf(IllegalKeyException.class)
-                        .hasMessageContaining("element 2 is empty for this call");
+            for (Object nothing : List.of(
+                    List.of(),
+                    Set.of(),
+                    new int[0],
+                    Optional.of(List.of()),
+                    List.of(List.of()),
+                    Collections.singletonList(null),
+                    List.of(""),
+                    new Object[] {List.of("\u00a0")},
+                    List.of(Optional.empty()))) {
+                assertRefusedAs("element 2 is empty for this call", () -> several.objects(List.of("a", nothing)));
+                assertRefusedAs("element 1 is empty for this call", () -> several.objects(List.of(nothing)));
             }
+            for (String blank : List.of("", " ", "\u00a0", "\u200b", "\ufeff", "\u2007\t", "\u0000")) {
+                assertRefusedAs("is blank for this call", () -> several.objects(blank));
+                assertRefusedAs("element 1 is blank for this call", () -> several.objects(List.of(blank)));
+            }
+            assertRefusedAs("is blank for this call", () -> several.objects(new AtomicReference<>("")));
+            assertRefusedAs("is null for this call", () -> several.objects(Optional.empty()));
             assertThat(context.getBean(Grants.class).keys).isEmpty();
         });
+    }
+
+    private static void assertRefusedAs(String what, ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(IllegalKeyException.class).hasMessageContainingAll(what, "condition");
+    }
+
+    /** An iterable that is no collection. */
+    static final class Lines implements Iterable<String> {
+
+        @Override
+        public Iterator<String> iterator() {
+            return Collections.emptyIterator();
+        }
+
+        @Override
+        public String toString() {
+            return "[]";
+        }
     }
 
     @Test
@@ -273,6 +318,19 @@ class DistributedLockSeveralKeysTests {
             assertThatThrownBy(() -> several.open(List.of(new Order(null))))
                     .isInstanceOf(IllegalKeyException.class)
                     .hasMessageContainingAll("no key");
+        });
+    }
+
+    @Test
+    void a_projection_or_selection_of_null_is_refused() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            for (ThrowingCallable call :
+                    List.<ThrowingCallable>of(() -> several.orders(null), () -> several.open(null))) {
+                assertThatThrownBy(call)
+                        .isInstanceOf(IllegalKeyException.class)
+                        .hasMessageContainingAll("#orders", "null has no elements");
+            }
         });
     }
 
@@ -727,7 +785,7 @@ class DistributedLockSeveralKeysTests {
         }
 
         @DistributedLock(key = "#orders.?[id != null].![id]")
-        public void open(List<Order> orders) {
+        public void open(@Nullable List<Order> orders) {
             ran.incrementAndGet();
         }
 
@@ -738,7 +796,7 @@ class DistributedLockSeveralKeysTests {
         public void transfer(String from, String to) {}
 
         @DistributedLock(key = "#orders.![id]")
-        public void orders(List<Order> orders) {}
+        public void orders(@Nullable List<Order> orders) {}
 
         @DistributedLock(key = "#keys", onContention = OnContention.SKIP)
         public String skipping(List<String> keys) {

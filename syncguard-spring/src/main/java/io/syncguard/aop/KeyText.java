@@ -18,6 +18,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -38,6 +39,8 @@ final class KeyText {
 
     /** The same for an argument with all parts of its parts: a client may have sent it. */
     private static final int ALL_PARTS = 1_000;
+
+    private static final Set<String> TEXTS_OF_NOTHING = Set.of("[]", "{}", "null", "\"\"");
 
     private KeyText() {}
 
@@ -65,6 +68,46 @@ final class KeyText {
         }
         boolean single = value instanceof byte[] || value instanceof char[];
         return ObjectUtils.isArray(value) && !single ? Arrays.asList(ObjectUtils.toObjectArray(value)) : null;
+    }
+
+    /** Whether the value has no data: calls with nothing would share one key, such as {@code []}. */
+    static boolean isNothing(@Nullable Object value) {
+        return isNothing(value, DEPTH);
+    }
+
+    private static boolean isNothing(@Nullable Object wrapped, int depth) {
+        Object value = withoutOptional(wrapped);
+        if (value == null || value instanceof CharSequence text && isBlank(text.toString())) {
+            return true;
+        }
+        if (value instanceof CharSequence || depth < 0) {
+            return false;
+        }
+        if (value instanceof AtomicReference<?> reference) {
+            return isNothing(reference.get(), depth - 1);
+        }
+        if (value instanceof byte[] || value instanceof char[]) {
+            return ObjectUtils.isEmpty(value);
+        }
+        List<@Nullable Object> elements = elements(value);
+        return elements == null
+                ? ObjectUtils.isEmpty(value) || hasTextOfNothing(value)
+                : elements.stream().allMatch(each -> isNothing(each, depth - 1));
+    }
+
+    /** The text of an empty JSON node, page or AtomicIntegerArray. Reading an iterable may have an effect. */
+    private static boolean hasTextOfNothing(Object value) {
+        String text = value.toString();
+        return text == null || isBlank(text) || TEXTS_OF_NOTHING.contains(text);
+    }
+
+    /** Also the blanks of Unicode that do not separate words, and characters without width. */
+    static boolean isBlank(String text) {
+        return text.codePoints()
+                .allMatch(each -> Character.isWhitespace(each)
+                        || Character.isSpaceChar(each)
+                        || Character.isISOControl(each)
+                        || Character.getType(each) == Character.FORMAT);
     }
 
     /** The value, or the part of it, that makes its text unfit for a key; {@code null} if it is fit. */

@@ -23,7 +23,6 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
-import org.springframework.util.ObjectUtils;
 
 /**
  * The parsed annotation of one method, read and checked once.
@@ -206,19 +205,27 @@ record LockedMethod(
     private String text(
             String what, MethodExpression expression, @Nullable Object wrapped, String element, MethodCall call) {
         Object value = KeyText.withoutOptional(wrapped);
-        if (value != null && !(value instanceof CharSequence) && ObjectUtils.isEmpty(value)) {
-            throw new IllegalKeyException(refusal(what, expression, element, "is empty for this call"));
+        if (KeyText.isNothing(value)) {
+            String kind = value == null
+                    ? "null"
+                    : KeyText.isBlank(Objects.toString(value.toString(), "")) ? "blank" : "empty";
+            throw nothing(what, expression, element, kind);
         }
         UnfitValue unfit = KeyText.unfit(value);
         if (unfit != null) {
             throw unfit(what, expression, call, unfit.within(element), "is ");
         }
-        String text = value == null ? "" : Objects.toString(value.toString(), "");
-        if (text.isBlank()) {
-            throw new IllegalKeyException(
-                    refusal(what, expression, element, "is " + (value == null ? "null" : "blank") + " for this call"));
-        }
-        return text;
+        return Objects.toString(value);
+    }
+
+    /** Calls with nothing would share one key, or have none. */
+    private IllegalKeyException nothing(String what, MethodExpression expression, String element, String kind) {
+        return new IllegalKeyException(refusal(
+                what,
+                expression,
+                element,
+                "is " + kind + " for this call. Pass a value; or let such a call run without a lock with a condition,"
+                        + " such as condition = \"#id != null\""));
     }
 
     private <T> T used(

@@ -170,7 +170,16 @@ final class MethodExpression {
     static boolean isOfNull(EvaluationException error) {
         return error instanceof SpelEvaluationException ex
                 && (ex.getMessageCode() == SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL
-                        || ex.getMessageCode() == SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED);
+                        || ex.getMessageCode() == SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED
+                        || ex.getMessageCode() == SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE
+                        || isOverNull(ex));
+    }
+
+    /** A projection or selection of null. */
+    private static boolean isOverNull(SpelEvaluationException ex) {
+        return (ex.getMessageCode() == SpelMessage.PROJECTION_NOT_SUPPORTED_ON_TYPE
+                        || ex.getMessageCode() == SpelMessage.INVALID_TYPE_FOR_SELECTION)
+                && insert(ex, 0).equals("null");
     }
 
     /** Explains the failure and the next step, for people who do not know SpEL. */
@@ -187,6 +196,10 @@ final class MethodExpression {
                             + ". Correct the name, or put it in quotes if it is a constant";
                 case METHOD_NOT_FOUND ->
                     "there is no public method '" + name + "' in " + owner + ". Correct the name or its arguments";
+                case PROJECTION_NOT_SUPPORTED_ON_TYPE, INVALID_TYPE_FOR_SELECTION ->
+                    isOverNull(known)
+                            ? onNull("null has no elements")
+                            : withoutCode(failure) + ". Correct the expression or its arguments";
                 default -> withoutCode(failure) + ". Correct the expression or its arguments";
             };
         }
