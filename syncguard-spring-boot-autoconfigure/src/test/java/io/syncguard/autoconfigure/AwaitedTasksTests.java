@@ -108,7 +108,7 @@ class AwaitedTasksTests {
     @Test
     void no_lock_is_granted_after_the_shutdown_timeout_and_the_message_names_it() {
         Throwable refusal = catchThrowable(() -> lockOfTask(
-                runner.withPropertyValues("syncguard.shutdown-timeout=1ms"),
+                runner.withPropertyValues("syncguard.shutdown-timeout=0s"),
                 (context, task) -> executor(context, "applicationTaskExecutor").execute(task)));
 
         assertThat(refusal)
