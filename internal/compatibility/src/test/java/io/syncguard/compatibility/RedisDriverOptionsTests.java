@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -91,17 +92,23 @@ class RedisDriverOptionsTests {
     private static List<String> optionsOf(String path, Object options) throws ReflectiveOperationException {
         List<String> lines = new ArrayList<>();
         for (Method getter : gettersOf(options)) {
+            getter.setAccessible(true);
             Object value = getter.invoke(options);
             String name = path + getter.getName();
             if (value instanceof Set<?> several) {
                 lines.add(name + " " + several.stream().map(Object::toString).sorted().toList());
             } else if (ClassUtils.isSimpleValueType(getter.getReturnType()) || value instanceof Duration) {
                 lines.add(name + " " + value);
-            } else if (value != null && value.getClass().getName().endsWith("Options")) {
+            } else if (value != null && isOptions(value.getClass())) {
                 lines.addAll(optionsOf(name + ".", value));
             }
         }
         return lines;
+    }
+
+    private static boolean isOptions(Class<?> type) {
+        return Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass)
+                .anyMatch(each -> each.getName().endsWith("Options"));
     }
 
     private static List<Method> gettersOf(Object options) {

@@ -1,5 +1,7 @@
 package io.syncguard.verification.inputs;
 
+import io.syncguard.LockLimits;
+import io.syncguard.spi.StoreProbe;
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.time.Duration;
@@ -144,7 +146,8 @@ final class Inputs {
 
     /** A text that is a legal key and that no other call has had. */
     String newKey() {
-        String start = legal(text());
+        String text = legal(text());
+        String start = isReserved(text) ? "k" + text : text;
         return start.substring(0, start.offsetByCodePoints(0, Math.min(start.codePointCount(0, start.length()), 60)))
                 + ":" + Long.toHexString(random.nextLong());
     }
@@ -178,6 +181,15 @@ final class Inputs {
     /** A second, independent definition of the rule for keys. */
     static boolean isLegalKey(@Nullable String text) {
         return text != null && !text.isEmpty() && isLegalOrEmpty(text);
+    }
+
+    /** Whether a caller may lock this key. */
+    static boolean isLockable(@Nullable String key) {
+        return key != null && isLegalKey(key) && !isReserved(key);
+    }
+
+    private static boolean isReserved(String key) {
+        return nfc(key).startsWith(LockLimits.ELECTION_PREFIX) || nfc(key).startsWith(StoreProbe.KEY);
     }
 
     static boolean isLegalOrEmpty(String text) {

@@ -165,7 +165,7 @@ final class LockCalls {
         if (key != null && kept.contains(Inputs.nfc(key))) {
             return;
         }
-        boolean legal = Inputs.isLegalKey(key);
+        boolean legal = Inputs.isLockable(key);
         if (inputs.chance(5)) {
             answers.call("execute without a body", false, () -> template.execute(key, null));
             answers.call("tryExecute without a body", false, () -> template.tryExecuteWithoutResult(key, null));

@@ -122,7 +122,7 @@ class HttpInputTests {
     private void request(LockManager locks) throws Exception {
         String method = inputs.oneOf(METHODS);
         String key = inputs.chance(30) ? inputs.text() : inputs.newKey();
-        if (inputs.chance(50) && Inputs.isLegalKey(key)) {
+        if (inputs.chance(50) && Inputs.isLockable(key)) {
             locks.tryAcquire(LockRequest.of(key).ttl(Duration.ofMinutes(1)).noHeartbeat());
         }
         String path = path(key);
