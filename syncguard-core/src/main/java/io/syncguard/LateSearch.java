@@ -91,7 +91,7 @@ final class LateSearch {
     /** Functions in a record are not work that has begun. */
     private static Stream<@Nullable Object> functionless(Record record) {
         return ACCESSORS.get(record.getClass()).stream()
-                .map(accessor -> valueOf(accessor, record))
+                .<@Nullable Object>map(accessor -> valueOf(accessor, record))
                 .filter(each -> each != null && !LateTypes.isFunctionOfRecord(each.getClass()));
     }
 

@@ -105,7 +105,7 @@ public final class InMemoryLockBackend implements LockBackend {
             }
             return answer;
         }
-        return store.with(request.key(), key -> key.refusal(request));
+        return store.<AcquireResult.@Nullable Refused>with(request.key(), key -> key.refusal(request));
     }
 
     /** The leases of requests that cannot be refused. */

@@ -16,6 +16,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a server is to the other backends: the leases, queues and fence counters of all keys, and a clock. Each
@@ -155,7 +156,7 @@ public final class InMemoryStore {
     }
 
     /** Does one step with a key. */
-    <T> T with(String key, Function<StoredKey, T> step) {
+    <T extends @Nullable Object> T with(String key, Function<StoredKey, T> step) {
         return call(() -> {
             StoredKey stored = keys.computeIfAbsent(key, unknown -> new StoredKey(unknown, this));
             try {
@@ -178,7 +179,7 @@ public final class InMemoryStore {
     }
 
     /** Does several steps without others between them. */
-    <T> T call(Supplier<T> steps) {
+    <T extends @Nullable Object> T call(Supplier<T> steps) {
         lock.lock();
         try {
             if (lock.getHoldCount() == 1) {
