@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.ObjectProvider;
@@ -99,9 +100,14 @@ class LeaderOnlyFirstCallTests {
     @Test
     void the_end_of_the_application_ends_the_wait() {
         runner.run(context -> {
-            FutureTask<Optional<String>> call =
-                    inAnotherThread(() -> context.getBean(Job.class).run());
+            Job job = context.getBean(Job.class);
+            AtomicReference<Thread> caller = new AtomicReference<>();
+            FutureTask<Optional<String>> call = inAnotherThread(() -> {
+                caller.set(Thread.currentThread());
+                return job.run();
+            });
             awaitUninterruptibly(asks);
+            eventually().until(() -> caller.get() != null && caller.get().getState() == Thread.State.TIMED_WAITING);
             answer.countDown();
 
             context.close();
