@@ -39,8 +39,8 @@ public interface LockManager {
      * <p>The call waits as long as the shortest wait time of its requests. Of several requests for one key, the one
      * that lets in the fewest others counts. A key that the running thread already works under is joined.
      *
-     * <p>Over several servers of one store, a call looks at all keys before it takes any. What it took until a later
-     * server refused, it gives back before it returns.
+     * <p>If the store has several servers, a call that does not wait looks at all keys before it takes any. A refused
+     * call gives back all keys before it returns.
      *
      * @param requests 1 to {@value LockLimits#MAX_KEYS}
      * @throws LockNotAcquiredException when the wait time is over; no lock is held then

@@ -8,8 +8,6 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -37,11 +35,6 @@ final class HandleJoiner {
     LockHandle join(LockRequest request) {
         LeaseHandle outer = outerHandle(request.key());
         return outer == null ? null : join(outer, request);
-    }
-
-    /** The keys of all handles that a request of the running thread joins. */
-    Set<String> keys() {
-        return open(views()).map(LockHandle::key).collect(Collectors.toSet());
     }
 
     private @Nullable LeaseHandle outerHandle(String key) {

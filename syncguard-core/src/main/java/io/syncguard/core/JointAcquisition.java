@@ -47,7 +47,7 @@ final class JointAcquisition {
     private final long deadline;
     private final List<KeyAttempt> attempts;
 
-    /** Of the first attempts. */
+    /** The handles of the first attempts, in their order. */
     private final List<LeaseHandle> handles = new ArrayList<>();
 
     private @Nullable LockNotAcquiredException refusal;

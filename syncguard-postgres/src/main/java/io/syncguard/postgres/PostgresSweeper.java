@@ -40,7 +40,8 @@ final class PostgresSweeper implements AutoCloseable {
                 UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_shared
                 UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_waiters WHERE key >= ''
             ) AS "Lapsed"
-            WHERE expires_at_ms < (SELECT ${syncguard_locks}_sweep_before()) AND (expires_at_ms, key) > (?::BIGINT, ?::TEXT)
+            WHERE expires_at_ms < (SELECT ${syncguard_locks}_sweep_before())
+                AND (expires_at_ms, key) > (?::BIGINT, ?::TEXT)
             ORDER BY expires_at_ms, key
             LIMIT ?
             """;

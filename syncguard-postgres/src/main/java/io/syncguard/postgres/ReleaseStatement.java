@@ -37,7 +37,8 @@ final class ReleaseStatement {
 
     private static final String QUEUE_AND_RELEASE = """
             CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?::TEXT[], ?::BOOLEAN[],
-                ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, NULL::TEXT, NULL::BIGINT[], NULL::BOOLEAN)
+                ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, NULL::TEXT,
+                NULL::BIGINT[], NULL::BOOLEAN)
             """;
 
     /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */

@@ -11,8 +11,9 @@ import java.util.List;
 final class SchemaBlockers {
 
     /**
-     * Who holds a strong lock on one of the tables, or has created a relation without a commit, which may be one of
-     * them: others do not see it, but its lock. Then who holds any lock on them. A prepared transaction has no session.
+     * Finds the sessions that hold a strong lock on one of the tables, and those that have created a relation and not
+     * committed: it may be one of the tables, and others see only its lock. Sessions with any other lock on the tables
+     * come after them. A prepared transaction has no session.
      */
     private static final String HOLDERS = """
             SELECT k.pid, coalesce(a.usename::pg_catalog.text, p.owner::pg_catalog.text, a.backend_type),

@@ -42,7 +42,7 @@ final class RedisApplication {
     private final String target;
     private final RedisTls tls;
 
-    /** With which the latest connection began. */
+    /** The TLS options of the latest connection. */
     private volatile @Nullable SslOptions latestTls;
 
     private final AtomicBoolean warned = new AtomicBoolean();

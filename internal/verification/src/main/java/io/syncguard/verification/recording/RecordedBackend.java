@@ -72,7 +72,7 @@ public final class RecordedBackend implements BeanPostProcessor {
             JointResult result = (JointResult) call(backend, method, arguments);
             JointResult.Refusal refusal = result.refusal();
             for (int i = 0; i < asked.size(); i++) {
-                // What is neither granted nor refused was not tried.
+                // The store did not try a request behind a refusal.
                 recorder.write(
                         i < result.grants().size()
                                 ? answered(asked.get(i), result.grants().get(i))
