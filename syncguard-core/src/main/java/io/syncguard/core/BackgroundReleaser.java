@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
@@ -26,15 +27,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends releases that no caller waits for, and repeats each until it succeeds or can have no effect any more.
  *
- * <p>The thread {@code syncguard-release} sends those that are due in one statement for each server, or one per
- * {@value #CHUNK}, on a connection for which callers do not compete. No server waits for another.
+ * <p>The thread {@code syncguard-release} sends those that are due in one statement for each server, or a few if there
+ * are many, on connections for which callers do not compete. Those that were sent least often go first: of a release
+ * that is repeated, an earlier one may have taken effect.
  */
 final class BackgroundReleaser implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(BackgroundReleaser.class);
 
-    /** How many releases one statement sends at most. */
-    static final int CHUNK = 500;
+    /** By how much each try makes a release less urgent, one second. */
+    private static final long TRY_NANOS = Duration.ofSeconds(1).toNanos();
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
 
@@ -47,7 +49,7 @@ final class BackgroundReleaser implements AutoCloseable {
     private final WaiterRegistry waiters;
     private final Time time;
     private final Map<String, Pending> pending = new ConcurrentHashMap<>();
-    private final ServerTurns turns;
+    private final ServerTurns<Pending> turns;
     private final Alarm alarm;
 
     /** Set before the remaining releases are looked at, so that none is missed. */
@@ -57,7 +59,7 @@ final class BackgroundReleaser implements AutoCloseable {
         this.backend = backend;
         this.waiters = waiters;
         this.time = time;
-        this.turns = new ServerTurns(this::ring);
+        this.turns = new ServerTurns<>("syncguard-release", this::serverOf, time, this::ring);
         this.alarm = new Alarm("syncguard-release", time, this::sendDue);
     }
 
@@ -158,40 +160,37 @@ final class BackgroundReleaser implements AutoCloseable {
     private long sendDue() {
         turns.settle();
         long now = time.nanoTime();
-        byServer(pending.values().stream().filter(each -> now >= each.dueAt)).forEach(this::sendTo);
-        return pending.values().stream()
-                .filter(each -> turns.isFree(serverOf(each)))
-                .mapToLong(each -> each.dueAt)
-                .min()
-                .orElse(Time.NEVER);
+        turns.next(
+                        unended().filter(each -> now >= each.dueAt),
+                        (each, roundTrip) -> each.isEarly() ? Time.NEVER : each.dueAt + each.tries * TRY_NANOS)
+                .forEach(this::sendTo);
+        return turns.nextAt(pending.values().stream(), each -> each.dueAt);
     }
 
-    private Map<Integer, List<Pending>> byServer(Stream<Pending> releases) {
-        return releases.collect(Collectors.groupingBy(this::serverOf));
+    private Stream<Pending> unended() {
+        pending.values().removeIf(Pending::isOver);
+        return pending.values().stream();
     }
 
     private int serverOf(Pending release) {
         return backend.serverOf(release.id.lockId());
     }
 
-    /** The rest follows when the server has answered. */
     private void sendTo(int server, List<Pending> due) {
-        for (List<Pending> part : parts(due)) {
-            if (turns.isFree(server)) {
-                long sentAt = time.nanoTime();
-                turns.send(server, () -> send(part), (results, failure) -> ended(part, sentAt, results, failure));
-            }
-        }
+        List<Pending> part = parts(due).get(0);
+        long sentAt = time.nanoTime();
+        turns.send(server, part, request(part), (results, failure) -> ended(part, sentAt, results, failure));
     }
 
     /** Waits for the answers. No statement begins after the deadline. */
     private void sendAll(List<Pending> releases, long deadline) {
         List<Runnable> answers = new ArrayList<>();
-        for (List<Pending> ofServer : byServer(releases.stream()).values()) {
+        for (List<Pending> ofServer :
+                releases.stream().collect(Collectors.groupingBy(this::serverOf)).values()) {
             for (List<Pending> part : parts(ofServer)) {
                 long sentAt = time.nanoTime();
                 if (sentAt < deadline) {
-                    CompletableFuture<List<ReleaseResult>> answer = ServerTurns.send(() -> send(part));
+                    CompletableFuture<List<ReleaseResult>> answer = turns.send(request(part));
                     answers.add(() ->
                             ServerTurns.await(answer, (results, failure) -> ended(part, sentAt, results, failure)));
                 }
@@ -200,32 +199,34 @@ final class BackgroundReleaser implements AutoCloseable {
         answers.forEach(Runnable::run);
     }
 
-    /** What one statement releases. */
-    private List<List<Pending>> parts(List<Pending> due) {
-        List<List<Pending>> parts = new ArrayList<>();
+    /** What one statement releases. A release whose {@code holdAtLeast} is not over needs one of its own, at the end. */
+    private static List<List<Pending>> parts(List<Pending> due) {
         List<Pending> together = new ArrayList<>();
+        List<List<Pending>> alone = new ArrayList<>();
         for (Pending each : due) {
-            if (each.isOver()) {
-                pending.remove(each.id.lockId(), each);
-            } else if (each.isEarly()) {
-                parts.add(List.of(each));
+            if (each.isEarly()) {
+                alone.add(List.of(each));
             } else {
                 together.add(each);
             }
         }
-        for (int from = 0; from < together.size(); from += CHUNK) {
-            parts.add(together.subList(from, Math.min(together.size(), from + CHUNK)));
+        List<List<Pending>> parts = new ArrayList<>();
+        for (int from = 0; from < together.size(); from += ServerTurns.CHUNK) {
+            parts.add(together.subList(from, Math.min(together.size(), from + ServerTurns.CHUNK)));
         }
+        parts.addAll(alone);
         return parts;
     }
 
-    private CompletionStage<List<ReleaseResult>> send(List<Pending> part) {
+    private Supplier<CompletionStage<List<ReleaseResult>>> request(List<Pending> part) {
         part.forEach(each -> each.tries++);
         Pending first = part.get(0);
         return first.lease != null && first.isEarly()
-                ? backend.releaseAfterLater(first.id, first.lease.holdTime().atLeast())
+                ? () -> backend.releaseAfterLater(
+                                first.id, first.lease.holdTime().atLeast())
                         .thenApply(List::of)
-                : backend.releaseAllLater(part.stream().map(each -> each.id).toList());
+                : () -> backend.releaseAllLater(
+                        part.stream().map(each -> each.id).toList());
     }
 
     private void ended(

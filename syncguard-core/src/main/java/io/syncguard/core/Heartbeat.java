@@ -10,9 +10,8 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -20,24 +19,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Extends all leases that are due, on the thread {@code syncguard-heartbeat}.
  *
- * <p>It sends one statement per tick and server, or one per {@value #CHUNK} leases, and no server waits for another. A
- * lease that is due soon is extended along with the others, so that leases which were acquired at different times share
- * their statements from the first tick on. A tick that failed is repeated sooner. A lease that the server no longer
- * knows is lost. The other leases are not affected.
+ * <p>It sends one statement per tick and server, or a few if there are many leases; what ends first goes first. A lease
+ * that is due soon is extended along with the others, so that leases which were acquired at different times share their
+ * statements from the first tick on. A tick that failed is repeated sooner. A lease that the server no longer knows is
+ * lost. The other leases are not affected.
  */
 final class Heartbeat implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(Heartbeat.class);
-
-    /** How many leases one statement extends at most. */
-    static final int CHUNK = 500;
 
     private final LockBackend backend;
     private final LeaseMonitor monitor;
     private final LeaseReports reports;
     private final Time time;
     private final Alarm alarm;
-    private final ServerTurns turns;
+    private final ServerTurns<Lease> turns;
 
     /** The number of statements that failed since the last success. Written by the heartbeat's thread alone. */
     private volatile int failures;
@@ -53,7 +49,8 @@ final class Heartbeat implements AutoCloseable {
         this.monitor = monitor;
         this.reports = reports;
         this.time = time;
-        this.turns = new ServerTurns(this::ring);
+        this.turns =
+                new ServerTurns<>("syncguard-heartbeat", lease -> backend.serverOf(lease.lockId()), time, this::ring);
         this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
     }
 
@@ -88,22 +85,15 @@ final class Heartbeat implements AutoCloseable {
     private long tick() {
         turns.settle();
         long now = time.nanoTime();
-        Map<Integer, List<Lease>> due = monitor.leases().stream()
-                .filter(lease -> lease.schedule().isDue(now) && lease.isHeld())
-                .collect(Collectors.groupingBy(this::serverOf));
-        due.forEach(this::extendAll);
-        return nextTick();
+        turns.next(
+                        extensible().filter(lease -> lease.schedule().isDue(now)),
+                        (lease, roundTrip) -> ServerTurns.urgency(lease.deadline() - now, roundTrip))
+                .forEach(this::extendTogether);
+        return turns.nextAt(extensible(), lease -> lease.schedule().dueAt());
     }
 
-    private int serverOf(Lease lease) {
-        return backend.serverOf(lease.lockId());
-    }
-
-    /** Sends one statement. The rest follows when the server has answered. */
-    private void extendAll(int server, List<Lease> due) {
-        for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
-            extendTogether(server, due.subList(from, Math.min(due.size(), from + CHUNK)));
-        }
+    private Stream<Lease> extensible() {
+        return monitor.leases().stream().filter(lease -> lease.schedule().isOn() && lease.isHeld());
     }
 
     private void extendTogether(int server, List<Lease> due) {
@@ -139,7 +129,10 @@ final class Heartbeat implements AutoCloseable {
                 extensions.stream().map(each -> each.request(null)).toList();
         reports.extending(extensions);
         turns.send(
-                server, () -> backend.extendLater(requests), (results, failure) -> ended(extensions, results, failure));
+                server,
+                extensions.stream().map(LeaseExtension::lease).toList(),
+                () -> backend.extendLater(requests),
+                (results, failure) -> ended(extensions, results, failure));
     }
 
     private void ended(
@@ -210,16 +203,5 @@ final class Heartbeat implements AutoCloseable {
         warned = false;
         failures = 0;
         succeededAt = time.nanoTime();
-    }
-
-    /** Leases whose server has a request under way wait for its answer. */
-    private long nextTick() {
-        long next = Time.NEVER;
-        for (Lease lease : monitor.leases()) {
-            if (lease.schedule().isOn() && lease.isHeld() && turns.isFree(serverOf(lease))) {
-                next = Math.min(next, lease.schedule().dueAt());
-            }
-        }
-        return next;
     }
 }

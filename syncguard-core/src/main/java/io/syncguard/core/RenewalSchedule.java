@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
 import java.time.Duration;
 
 /**
@@ -34,13 +35,16 @@ final class RenewalSchedule {
     private long length;
     private long dueAt;
 
+    /** From when on it is extended along with others. */
+    private long dueFrom;
+
     /** @param now when the grant arrived */
     RenewalSchedule(LockRequest request, Confirmation granted, long now) {
         this.on = request.heartbeat();
         this.longestInterval = intervalOf(request);
         confirmed(granted);
         if (granted.isHandedOver()) {
-            dueAt = Math.min(dueAt, now + FIRST_EXTENSION_NANOS);
+            dueBy(now + FIRST_EXTENSION_NANOS);
         }
     }
 
@@ -54,13 +58,13 @@ final class RenewalSchedule {
 
     /** Whether the heartbeat extends it now, alone or along with others. */
     synchronized boolean isDue(long now) {
-        return on && dueAt <= now + slack();
+        return on && dueFrom <= now;
     }
 
     /** For a nested request. The shorter of two intervals counts. */
     synchronized void switchOn(LockRequest nested) {
         longestInterval = Math.min(longestInterval, intervalOf(nested));
-        dueAt = Math.min(dueAt, sentAt + interval());
+        dueBy(sentAt + interval());
         on = true;
     }
 
@@ -68,17 +72,29 @@ final class RenewalSchedule {
     synchronized void confirmed(Confirmation confirmation) {
         sentAt = confirmation.sentAt();
         length = confirmation.length().toNanos();
-        dueAt = sentAt + interval();
+        dueAt = Time.NEVER;
+        dueBy(sentAt + interval());
     }
 
     /** The extension failed, or the holder's own extension is open. */
     synchronized void postpone(long now) {
-        dueAt = now + slack();
+        dueNotBefore(now + slack());
     }
 
     /** An application transaction locks the row. */
     synchronized void busy(long now) {
-        dueAt = now + Math.min(BUSY_NANOS, interval());
+        dueNotBefore(now + Math.min(BUSY_NANOS, interval()));
+    }
+
+    private void dueBy(long latest) {
+        dueAt = Math.min(dueAt, latest);
+        dueFrom = dueAt - slack();
+    }
+
+    /** Others that are extended before that do not take it along: a failed request would be repeated at once. */
+    private void dueNotBefore(long nanoTime) {
+        dueAt = nanoTime;
+        dueFrom = nanoTime;
     }
 
     private long interval() {

@@ -193,6 +193,7 @@ final class Waiter implements AutoCloseable {
         return pollAt;
     }
 
+    /** The poll that is sent now, alone or along with others. */
     @Nullable
     Poll pollIfDue(long now) {
         lock.lock();

@@ -20,7 +20,6 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -30,15 +29,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The backend wakes the waiters that can be granted their key. The thread {@code syncguard-waiters} detects what no
  * wake-up reports: a lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all
- * waiters of a server that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not
+ * waiters of a server that are due, or a few if there are many, and renews their queue entries. While wake-ups do not
  * arrive, or after it has failed, it comes more often.
  */
 final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
     private static final Log log = LogFactory.getLog(WaiterRegistry.class);
-
-    /** How many queue entries one statement renews at most. */
-    static final int CHUNK = 500;
 
     private final LockBackend backend;
     private final Backoff retryPauses;
@@ -46,7 +42,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private final AtomicLong numbers = new AtomicLong();
     private final ConcurrentMap<Long, Waiter> waiters = new ConcurrentHashMap<>();
     private final Set<AcquireReport> queued = ConcurrentHashMap.newKeySet();
-    private final ServerTurns turns;
+    private final ServerTurns<Waiter> turns;
     private final Alarm alarm;
 
     /** On the clock: when no lock is granted any more, so no caller waits longer. */
@@ -60,7 +56,8 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         this.retryPauses =
                 Backoff.doubling(settings.firstRetry(), settings.longestRetry()).withJitter();
         this.time = time;
-        this.turns = new ServerTurns(this::ring);
+        this.turns =
+                new ServerTurns<>("syncguard-waiters", waiter -> backend.serverOf(waiter.lockId()), time, this::ring);
         this.alarm = new Alarm("syncguard-waiters", time, this::poll);
         backend.connect(this);
     }
@@ -194,12 +191,12 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         long now = time.nanoTime();
         wakeAllIfDue(now);
         if (nextPoll() <= now) {
-            waiters.values().stream()
-                    .filter(waiter -> turns.isFree(serverOf(waiter)))
-                    .map(waiter -> waiter.pollIfDue(now))
-                    .filter(Objects::nonNull)
-                    .collect(Collectors.groupingBy(poll -> serverOf(poll.waiter())))
-                    .forEach(this::sendTo);
+            long waiterTtl = backend.waiterTtl().toNanos();
+            turns.next(
+                            waiters.values().stream().filter(waiter -> waiter.pollIfDue(now) != null),
+                            (waiter, roundTrip) ->
+                                    ServerTurns.urgency(waiter.confirmedAt() + waiterTtl - now, roundTrip))
+                    .forEach((server, due) -> sendTo(server, due, now));
         }
         return Math.min(nextPoll(), endsAt.get());
     }
@@ -212,22 +209,22 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         }
     }
 
-    private int serverOf(Waiter waiter) {
-        return backend.serverOf(waiter.lockId());
-    }
-
-    /** Sends one statement. The rest follows when the server has answered. */
-    private void sendTo(int server, List<Waiter.Poll> due) {
-        for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
-            List<Waiter.Poll> polls = due.subList(from, Math.min(due.size(), from + CHUNK));
-            List<KeyedLockId> ids =
-                    polls.stream().map(poll -> poll.waiter().keyedLockId()).toList();
-            long sentAt = time.nanoTime();
-            turns.send(
-                    server,
-                    () -> backend.renewWaitersLater(ids),
-                    (answers, failure) -> ended(polls, sentAt, answers, failure));
+    private void sendTo(int server, List<Waiter> due, long now) {
+        List<Waiter.Poll> polls = due.stream()
+                .map(waiter -> waiter.pollIfDue(now))
+                .filter(Objects::nonNull)
+                .toList();
+        if (polls.isEmpty()) {
+            return;
         }
+        List<KeyedLockId> ids =
+                polls.stream().map(poll -> poll.waiter().keyedLockId()).toList();
+        long sentAt = time.nanoTime();
+        turns.send(
+                server,
+                polls.stream().map(Waiter.Poll::waiter).toList(),
+                () -> backend.renewWaitersLater(ids),
+                (answers, failure) -> ended(polls, sentAt, answers, failure));
     }
 
     private static void ended(
@@ -243,14 +240,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         }
     }
 
-    /** Waiters whose server has a request under way wait for its answer. */
     private long nextPoll() {
-        long next = Time.NEVER;
-        for (Waiter waiter : waiters.values()) {
-            if (turns.isFree(serverOf(waiter))) {
-                next = Math.min(next, waiter.pollAt());
-            }
-        }
-        return next;
+        return turns.nextAt(waiters.values().stream(), Waiter::pollAt);
     }
 }

@@ -26,11 +26,17 @@ final class PostgresPools implements AutoCloseable {
     /** Shorter than the half second within which an interrupted caller returns. */
     private static final long LONGEST_TEST_MILLIS = 400;
 
+    /** A third of a ttl of 3 s: the heartbeat that comes upon a dead connection has time for another one. */
+    private static final long LONGEST_ENGINE_TEST_MILLIS = 1000;
+
+    /** How many dead connections a request may test within its timeout. */
+    private static final int MOST_TESTS = 5;
+
     /**
-     * The threads of the engine that send requests: for heartbeats, safety polls and background releases; and the
-     * thread that stops the engine.
+     * The threads of the engine that send requests, of which most exist on a slow link only: three each for heartbeats,
+     * safety polls and background releases; and the thread that stops the engine.
      */
-    private static final int ENGINE_THREADS = 4;
+    private static final int ENGINE_THREADS = 10;
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS);
 
@@ -89,7 +95,10 @@ final class PostgresPools implements AutoCloseable {
         // While the start uses one connection, the pool would open another one without need.
         ofCallers.setMinimumIdle(0);
         this.operations = new LockPool(ofCallers);
-        this.engine = new LockPool(config("syncguard-engine", ENGINE_THREADS, completion));
+        HikariConfig ofEngine = config("syncguard-engine", ENGINE_THREADS, completion);
+        // Nobody interrupts its threads, and a connection on a slow link has to pass the test before each heartbeat.
+        ofEngine.setValidationTimeout(testMillis(LONGEST_ENGINE_TEST_MILLIS, 2));
+        this.engine = new LockPool(ofEngine);
         this.wakeUps = wakeUps ? wakeUpPool(completion) : null;
     }
 
@@ -146,13 +155,16 @@ final class PostgresPools implements AutoCloseable {
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());
-        // Timeout for the test of a new or an idle connection. A caller may test one dead connection for each thread of
-        // the engine, and an interrupt waits for the end of a test.
-        config.setValidationTimeout(Math.min(
-                LONGEST_TEST_MILLIS, Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / (ENGINE_THREADS + 1))));
+        // A caller may test several dead connections, and an interrupt waits for the end of a test.
+        config.setValidationTimeout(testMillis(LONGEST_TEST_MILLIS, MOST_TESTS));
         // The first statement, which sets up the schema, reports an error more clearly than the pool's own start does.
         config.setInitializationFailTimeout(-1);
         return config;
+    }
+
+    /** The timeout for the test of a new or an idle connection, so that so many fit into the timeout of a request. */
+    private long testMillis(long longest, int tests) {
+        return Math.min(longest, Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / tests));
     }
 
     /** The details of one pool never change, except user and password; those behind a wrapper may. */
