@@ -28,6 +28,9 @@ final class RedisAsyncRequests {
     /** Time for the driver to read the data that arrived while the process was paused. */
     private static final long READING_MILLIS = 100;
 
+    /** How many lock ids one script has at most. It takes about 5 ms, in which the server serves nobody else. */
+    private static final int MOST_IDS = 250;
+
     private final RedisScriptRunner scripts;
     private final RedisLocks locks;
     private final RedisLockIds lockIds;
@@ -47,7 +50,7 @@ final class RedisAsyncRequests {
     }
 
     /**
-     * Sends the request for many lock ids.
+     * Sends the request for many lock ids, in several scripts at once if there are very many.
      *
      * @param items all of one shard
      * @param limit in milliseconds
@@ -55,6 +58,16 @@ final class RedisAsyncRequests {
      * @throws LockBackendException if the request was not sent, because there is no connection
      */
     <I, A> CompletableFuture<List<A>> send(RedisShardedRequests.Kind<I, A> kind, List<I> items, long limit) {
+        List<CompletableFuture<List<A>>> parts = new ArrayList<>();
+        for (int from = 0; from < items.size(); from += MOST_IDS) {
+            parts.add(sendOne(kind, items.subList(from, Math.min(items.size(), from + MOST_IDS)), limit));
+        }
+        return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new))
+                .thenApply(any ->
+                        parts.stream().flatMap(part -> part.join().stream()).toList());
+    }
+
+    private <I, A> CompletableFuture<List<A>> sendOne(RedisShardedRequests.Kind<I, A> kind, List<I> items, long limit) {
         return locksOf(items.stream().map(kind::idOf).toList(), limit).thenCompose(found -> {
             List<Integer> indexes = IntStream.range(0, items.size())
                     .filter(i -> found.get(i) != null)

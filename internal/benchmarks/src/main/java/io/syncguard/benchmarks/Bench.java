@@ -65,6 +65,11 @@ final class Bench {
                 "syncguard.redis.network-timeout=1m");
     }
 
+    /** The same with the default network timeout. */
+    static ConfigurableApplicationContext redisApplicationWithDefaults(String url) {
+        return run(List.of(), EXCLUDE + DATA_SOURCE, "spring.data.redis.url=" + url);
+    }
+
     private static ConfigurableApplicationContext run(List<LockListener> listeners, String... properties) {
         return new SpringApplicationBuilder(Application.class)
                 .properties("spring.main.banner-mode=off", "spring.main.web-application-type=none")
