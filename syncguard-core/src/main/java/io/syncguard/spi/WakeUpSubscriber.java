@@ -6,7 +6,11 @@ import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -18,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The thread {@code syncguard-listener} subscribes when somebody waits for the first time, and again after each
  * loss. Each change has every waiter look once, because a wake-up may have been sent while nobody listened.
+ *
+ * <p>An open connection does not show that wake-ups arrive on it: its server may have left the cluster, its address may
+ * lead to another server by now, or somebody between may drop messages. So the process sends a message to itself, as
+ * releases send theirs: after each subscription, and every {@value #INTERVAL_SECONDS} s while somebody waits.
  */
 public final class WakeUpSubscriber implements AutoCloseable {
 
@@ -25,8 +33,21 @@ public final class WakeUpSubscriber implements AutoCloseable {
 
     private static final Backoff BACKOFF = Backoff.doubling(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-    /** How long until it tests again whether messages arrive. */
-    private static final long NEXT_TEST_NANOS = Duration.ofMinutes(10).toNanos();
+    /** The pauses after a new connection on which no message arrived: most poolers never let one pass. */
+    private static final Backoff SILENCE = Backoff.doubling(Duration.ofSeconds(10), Duration.ofMinutes(10));
+
+    private static final int INTERVAL_SECONDS = 10;
+
+    private static final Duration INTERVAL = Duration.ofSeconds(INTERVAL_SECONDS);
+
+    /** How long a message may be under way. */
+    private static final Duration TRAVEL = Duration.ofSeconds(2);
+
+    /** How long it tests after a caller has begun to wait, or still waited. */
+    private static final long NEEDED_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** Begins each message of a test, and no other. */
+    private static final String TEST = "test ";
 
     private final String store;
     private final String channel;
@@ -51,8 +72,20 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private volatile boolean started;
     private volatile boolean closed;
 
+    /** When a caller waited last. */
+    private volatile long neededAt;
+
+    /** The test whose messages are under way, or the last one. */
+    private volatile @Nullable Test test;
+
     /** The failures since the subscription last worked. The listening thread alone reads and writes it. */
     private int failures;
+
+    /** How many tests in succession have failed on new connections. The listening thread alone uses it. */
+    private int silences;
+
+    /** Whether the log has a warning of this outage. The listening thread alone uses it. */
+    private boolean warned;
 
     /**
      * A store's way to listen to one channel. It is opened again after it was closed. The listening thread alone
@@ -61,15 +94,32 @@ public final class WakeUpSubscriber implements AutoCloseable {
     public interface Subscription {
 
         /**
-         * Connects, subscribes and tests that messages arrive.
+         * Connects and subscribes.
          *
          * @param receiver takes each message, on any thread
-         * @return false if the connection stands and messages do not arrive on it
          */
-        boolean open(Consumer<String> receiver) throws Exception;
+        void open(Consumer<String> receiver) throws Exception;
 
-        /** Listens for some seconds, and makes sure that the server is still there. Throws when it is not. */
-        void listen() throws Exception;
+        /**
+         * Sends a message to the channel as releases do, not on the connection that listens; where they come from
+         * several servers, from each that can send it.
+         *
+         * @return how often it was sent, at least once
+         */
+        int send(String message) throws Exception;
+
+        /**
+         * Listens until this completes, or for this time. Throws when the connection is lost.
+         *
+         * @param until is completed by the receiver, and in any case soon after the call
+         */
+        void listen(CompletableFuture<?> until, Duration atMost) throws Exception;
+
+        /** Makes sure that the server is still there. Throws when it is not. */
+        void ping() throws Exception;
+
+        /** Called before {@link #close} when messages do not arrive: the next connection has to be a new one. */
+        void distrust() throws Exception;
 
         /** Gives back what was opened, if anything was. Throws nothing, and waits for nobody. */
         void close();
@@ -79,6 +129,31 @@ public final class WakeUpSubscriber implements AutoCloseable {
          * once.
          */
         void abort();
+    }
+
+    /** A message of this process to itself, which may be sent by several servers. */
+    private static final class Test {
+
+        /** More than there are servers. */
+        private static final int BEING_SENT = 1 << 20;
+
+        private final String message = TEST + UUID.randomUUID();
+        private final AtomicInteger missing = new AtomicInteger(BEING_SENT);
+        private final CompletableFuture<@Nullable Void> passed = new CompletableFuture<>();
+
+        void sent(int times) {
+            add(times - BEING_SENT);
+        }
+
+        void arrived() {
+            add(-1);
+        }
+
+        private void add(int messages) {
+            if (missing.addAndGet(messages) <= 0) {
+                passed.complete(null);
+            }
+        }
     }
 
     /**
@@ -116,8 +191,12 @@ public final class WakeUpSubscriber implements AutoCloseable {
         return messages.secretOf(waiter);
     }
 
-    /** Subscribes, unless that was done before. If no thread can be made, the next waiter tries again. */
+    /**
+     * Called when a caller begins to wait, and while it waits. Subscribes, unless that was done before. If no thread
+     * can be made, the next call tries again.
+     */
     public void start() {
+        neededAt = time.nanoTime();
         if (!started) {
             startListening();
         }
@@ -169,7 +248,8 @@ public final class WakeUpSubscriber implements AutoCloseable {
             return Time.NEVER;
         }
         try {
-            if (subscription.open(messages::receive)) {
+            subscription.open(this::receive);
+            if (testPasses()) {
                 listen();
             } else {
                 testLater();
@@ -186,32 +266,83 @@ public final class WakeUpSubscriber implements AutoCloseable {
                 subscription.close();
             }
         }
-        return closed ? Time.NEVER : time.nanoTime() + (available ? BACKOFF.pauseNanos(failures) : NEXT_TEST_NANOS);
+        return closed
+                ? Time.NEVER
+                : time.nanoTime() + (available ? BACKOFF.pauseNanos(failures) : SILENCE.pauseNanos(silences));
+    }
+
+    private void receive(String message) {
+        if (!message.startsWith(TEST)) {
+            messages.receive(message);
+            return;
+        }
+        Test current = test;
+        // Others are late, and count no more.
+        if (current != null && current.message.equals(message)) {
+            current.arrived();
+        }
     }
 
     private void listen() throws Exception {
         available = true;
+        silences = 0;
         changeTo(true);
         while (!closed) {
-            subscription.listen();
+            hears(new CompletableFuture<>(), INTERVAL);
+            if (time.nanoTime() - neededAt >= NEEDED_NANOS) {
+                subscription.ping();
+            } else if (!testPasses()) {
+                throw new TimeoutException("A message of this process to itself has not arrived");
+            }
             failures = 0;
+            if (warned) {
+                warned = false;
+                log.info("Wake-ups from " + store + " arrive again");
+            }
+        }
+    }
+
+    private boolean testPasses() throws Exception {
+        Test sent = new Test();
+        test = sent;
+        sent.sent(subscription.send(sent.message));
+        boolean passes = hears(sent.passed, TRAVEL);
+        if (!passes) {
+            subscription.distrust();
+        }
+        return passes;
+    }
+
+    private boolean hears(CompletableFuture<?> until, Duration atMost) throws Exception {
+        try {
+            subscription.listen(until, atMost);
+            return until.isDone();
+        } finally {
+            until.cancel(false);
         }
     }
 
     private void testLater() {
-        if (available && !closed) {
+        available = false;
+        silences++;
+        if (mayWarn()) {
             log.warn(
                     "Wake-ups from " + store + " do not pass the pooler or proxy in front of it; waiting callers poll");
         }
-        available = false;
     }
 
     private void fail(Throwable ex) {
-        // Once per loss: from then on it is tried again and again.
-        if (failures == 0 && available && !closed) {
+        failures++;
+        if (mayWarn()) {
             warn(ex);
         }
-        failures++;
+    }
+
+    /** Once per outage: from then on it is tried again and again. */
+    private boolean mayWarn() {
+        boolean first = !warned && !closed;
+        warned |= first;
+        return first;
     }
 
     private void warn(Throwable ex) {

@@ -120,12 +120,18 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public AcquireResult acquire(AcquireRequest request) {
         AcquireResult result = callers.acquire(request);
+        if (result instanceof AcquireResult.Queued) {
+            somebodyWaits();
+        }
+        remember(request, result, wakeUps != null);
+        return result;
+    }
+
+    private void somebodyWaits() {
         WakeUpSubscriber current = wakeUps;
-        if (result instanceof AcquireResult.Queued && current != null) {
+        if (current != null) {
             current.start();
         }
-        remember(request, result, current != null);
-        return result;
     }
 
     private void remember(AcquireRequest request, AcquireResult result, boolean isWoken) {
@@ -156,6 +162,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        somebodyWaits();
         return renew.run(engineConnections, lockIds(ids));
     }
 

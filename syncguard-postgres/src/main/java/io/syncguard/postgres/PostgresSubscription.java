@@ -1,10 +1,13 @@
 package io.syncguard.postgres;
 
+import io.syncguard.concurrent.Time;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.UUID;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -15,16 +18,12 @@ import org.postgresql.PGNotification;
 /**
  * Listens to one channel by {@code LISTEN}, on a connection of its own.
  *
- * <p>A pooler in transaction mode accepts the {@code LISTEN} and delivers no notification. So each connection is tested
- * with a notification from another connection. A notification from itself could arrive even through such a pooler, with
- * the answer.
+ * <p>A pooler in transaction mode accepts the {@code LISTEN} and delivers no notification, except perhaps one that the
+ * connection sends to itself, with the answer.
  */
 final class PostgresSubscription implements WakeUpSubscriber.Subscription {
 
     private static final Log log = LogFactory.getLog(PostgresSubscription.class);
-
-    /** After 10 s without a notification, the thread asks whether the server still answers. */
-    private static final int CHECK_AFTER_MILLIS = 10_000;
 
     private static final int ANSWER_SECONDS = 2;
 
@@ -40,7 +39,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
     /**
      * @param channel the name of the channel
      * @param sessions gives the connection that listens
-     * @param others sends the test on another connection
+     * @param others sends messages on another connection
      */
     PostgresSubscription(String channel, PostgresSessions sessions, PostgresConnections others) {
         this.channel = channel;
@@ -49,17 +48,11 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
     }
 
     @Override
-    public boolean open(Consumer<String> to) throws SQLException {
+    public void open(Consumer<String> to) throws SQLException {
         receiver = to;
         Connection opened = sessions.getConnection();
         connection = opened;
         execute(opened, "LISTEN");
-        boolean arrives = testArrives(opened.unwrap(PGConnection.class));
-        if (!arrives) {
-            // The pooler lends the session to another client next.
-            execute(opened, "UNLISTEN");
-        }
-        return arrives;
     }
 
     private void execute(Connection opened, String command) throws SQLException {
@@ -73,53 +66,58 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         }
     }
 
-    private boolean testArrives(PGConnection driver) throws SQLException {
-        String test = UUID.randomUUID().toString();
+    @Override
+    public int send(String message) {
         others.query(
                 "testing whether wake-ups arrive",
                 NOTIFY,
                 (sender, statement) -> {
                     statement.setString(1, channel);
-                    statement.setString(2, test);
+                    statement.setString(2, message);
                 },
                 rows -> true);
-        boolean arrived = false;
-        PGNotification[] notifications = null;
-        do {
-            notifications = driver.getNotifications(ANSWER_SECONDS * 1000);
-            arrived = receive(notifications, test);
-        } while (!arrived && hasAny(notifications));
-        return arrived;
+        return 1;
     }
 
     @Override
-    public void listen() throws SQLException {
-        Connection current = connection;
-        if (current == null) {
-            throw new SQLException("The connection was closed");
+    public void listen(CompletableFuture<?> until, Duration atMost) throws SQLException {
+        PGConnection driver = open().unwrap(PGConnection.class);
+        long end = Time.SYSTEM.nanoTime() + atMost.toNanos();
+        for (long left = atMost.toMillis(); !until.isDone() && left > 0; left = millisUntil(end)) {
+            PGNotification[] notifications = driver.getNotifications((int) left);
+            for (PGNotification each : notifications == null ? new PGNotification[0] : notifications) {
+                receiver.accept(each.getParameter());
+            }
         }
-        PGNotification[] notifications = current.unwrap(PGConnection.class).getNotifications(CHECK_AFTER_MILLIS);
-        receive(notifications, null);
-        if (!hasAny(notifications) && !current.isValid(ANSWER_SECONDS)) {
+    }
+
+    private static long millisUntil(long end) {
+        return TimeUnit.NANOSECONDS.toMillis(end - Time.SYSTEM.nanoTime());
+    }
+
+    @Override
+    public void ping() throws SQLException {
+        if (!open().isValid(ANSWER_SECONDS)) {
             throw new SQLException("The server does not answer");
         }
     }
 
-    /** Delivers notifications, and returns whether the test was among them. */
-    private boolean receive(PGNotification @Nullable [] notifications, @Nullable String test) {
-        boolean tested = false;
-        for (PGNotification notification : notifications == null ? new PGNotification[0] : notifications) {
-            if (notification.getParameter().equals(test)) {
-                tested = true;
-            } else {
-                receiver.accept(notification.getParameter());
-            }
+    private Connection open() throws SQLException {
+        Connection current = connection;
+        if (current == null) {
+            throw new SQLException("The connection was closed");
         }
-        return tested;
+        return current;
     }
 
-    private static boolean hasAny(PGNotification @Nullable [] notifications) {
-        return notifications != null && notifications.length > 0;
+    /** Unsubscribes, because a pooler lends the session to another client next. A pool would lend the connection. */
+    @Override
+    public void distrust() throws SQLException {
+        try {
+            execute(open(), "UNLISTEN");
+        } finally {
+            abort();
+        }
     }
 
     @Override

@@ -127,11 +127,12 @@ final class RedisConnections implements AutoCloseable {
         });
     }
 
-    /** Returns the master of a slot of the cluster, as far as the driver knows. */
+    /** Returns the master of a slot, as far as the driver knows; {@code null} where there is no cluster. */
     @Nullable
     RedisClusterNode masterOf(int slot) {
-        RedisClusterClient client = (RedisClusterClient) driver.factory().getRequiredNativeClient();
-        return client.getPartitions().getPartitionBySlot(slot);
+        return driver.factory().getRequiredNativeClient() instanceof RedisClusterClient client
+                ? client.getPartitions().getPartitionBySlot(slot)
+                : null;
     }
 
     /** Returns the error of a request, or the reason why it had no connection. */

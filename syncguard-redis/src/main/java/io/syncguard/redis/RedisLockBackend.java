@@ -170,10 +170,16 @@ public final class RedisLockBackend implements LockBackend {
             }
             return answer;
         });
-        if (result instanceof AcquireResult.Queued && wakeUps != null) {
-            wakeUps.start();
+        if (result instanceof AcquireResult.Queued) {
+            somebodyWaits();
         }
         return result;
+    }
+
+    private void somebodyWaits() {
+        if (wakeUps != null) {
+            wakeUps.start();
+        }
     }
 
     @Override
@@ -203,6 +209,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+        somebodyWaits();
         return sharded.run(renewals, ids, scripts.limit(waiterTtl));
     }
 
@@ -213,7 +220,8 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public void connect(WakeUpListener listener) {
-        wakeUps = new WakeUpSubscriber("Redis", channel, new RedisSubscription(channel, connections), listener, time);
+        wakeUps = new WakeUpSubscriber(
+                "Redis", channel, new RedisSubscription(channel, connections, scripts, shards), listener, time);
     }
 
     @Override
@@ -282,6 +290,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public CompletionStage<List<Duration>> renewWaitersLater(List<KeyedLockId> ids) {
+        somebodyWaits();
         return async.send(renewals, ids, scripts.limit(waiterTtl));
     }
 

@@ -4,14 +4,23 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.syncguard.LockBackendException;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,62 +29,119 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisSubscription implements WakeUpSubscriber.Subscription {
 
-    /** After this time without a loss of the connection, the thread asks whether the server still answers. */
-    private static final int CHECK_AFTER_SECONDS = 10;
+    private static final RedisScript PUBLISH = RedisScript.named("publish");
 
     private static final int ANSWER_SECONDS = 2;
 
     private final String channel;
     private final RedisConnections connections;
+    private final RedisScriptRunner scripts;
+    private final List<RedisShard> shards;
 
     private @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
     /** Completes when the connection is lost. The closing thread completes it, too. */
     private volatile CompletableFuture<@Nullable Void> lost = new CompletableFuture<>();
 
-    RedisSubscription(String channel, RedisConnections connections) {
+    /** In a cluster: whether the node that the driver chooses may be one that messages do not reach. */
+    private boolean distrusted;
+
+    RedisSubscription(String channel, RedisConnections connections, RedisScriptRunner scripts, RedisShards shards) {
         this.channel = channel;
         this.connections = connections;
+        this.scripts = scripts;
+        this.shards = shards.all();
     }
 
     @Override
-    public boolean open(Consumer<String> receiver) throws InterruptedException, ExecutionException, TimeoutException {
+    public void open(Consumer<String> receiver) throws InterruptedException, ExecutionException, TimeoutException {
         CompletableFuture<@Nullable Void> ends = new CompletableFuture<>();
         lost = ends;
         StatefulRedisPubSubConnection<String, String> opened = connections.subscriber();
         connection = opened;
-        opened.addListener(new RedisPubSubAdapter<>() {
+        StatefulRedisPubSubConnection<String, String> listening = distrusted ? atMaster(opened) : opened;
+        listening.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(String from, String message) {
                 receiver.accept(message);
             }
         });
-        opened.addListener(new RedisConnectionStateListener() {
+        listening.addListener(new RedisConnectionStateListener() {
             @Override
             public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
                 ends.complete(null);
             }
         });
-        await(opened.async().subscribe(channel));
-        return true;
+        await(listening.async().subscribe(channel));
+    }
+
+    /** Returns a connection to a server that sends wake-ups. It is closed together with the other one. */
+    private StatefulRedisPubSubConnection<String, String> atMaster(
+            StatefulRedisPubSubConnection<String, String> opened) {
+        RedisClusterNode master = masterOf(shards.get(0));
+        return master != null && opened instanceof StatefulRedisClusterPubSubConnection<String, String> cluster
+                ? cluster.getConnection(master.getNodeId())
+                : opened;
+    }
+
+    private @Nullable RedisClusterNode masterOf(RedisShard shard) {
+        return connections.masterOf(SlotHash.getSlot(shard.prefix()));
+    }
+
+    /** Each server with shards sends it once. One that cannot sends no wake-ups either, so nobody misses them. */
+    @Override
+    public int send(String message) {
+        Map<@Nullable RedisClusterNode, RedisShard> servers = new HashMap<>();
+        shards.forEach(shard -> servers.putIfAbsent(masterOf(shard), shard));
+        List<RedisRequest> requests = servers.values().stream()
+                .map(shard -> new RedisRequest(
+                        "testing whether wake-ups arrive",
+                        PUBLISH,
+                        shard,
+                        RedisArguments.of(List.of(shard.prefix() + "wake")),
+                        RedisArguments.of(List.of(channel, message))))
+                .toList();
+        int sent = 0;
+        LockBackendException failure = null;
+        for (Supplier<RedisReply> answer : scripts.start(requests, TimeUnit.SECONDS.toMillis(ANSWER_SECONDS))) {
+            try {
+                answer.get();
+                sent++;
+            } catch (LockBackendException ex) {
+                failure = ex;
+            }
+        }
+        if (sent == 0 && failure != null) {
+            throw failure;
+        }
+        return sent;
     }
 
     @Override
-    public void listen() throws InterruptedException, ExecutionException, TimeoutException {
-        StatefulRedisPubSubConnection<String, String> current = connection;
-        if (current == null || isLostWithin(CHECK_AFTER_SECONDS)) {
+    public void listen(CompletableFuture<?> until, Duration atMost) throws InterruptedException, ExecutionException {
+        CompletableFuture<@Nullable Void> ends = lost;
+        try {
+            CompletableFuture.anyOf(ends, until).get(atMost.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException ex) {
+            // It has listened long enough.
+            return;
+        }
+        if (ends.isDone()) {
             throw new RedisConnectionException("The connection was closed");
         }
-        await(current.async().ping());
     }
 
-    private boolean isLostWithin(int seconds) throws InterruptedException, ExecutionException {
-        try {
-            lost.get(seconds, TimeUnit.SECONDS);
-            return true;
-        } catch (TimeoutException ex) {
-            return false;
+    @Override
+    public void ping() throws InterruptedException, ExecutionException, TimeoutException {
+        StatefulRedisPubSubConnection<String, String> current = connection;
+        if (current != null) {
+            await(current.async().ping());
         }
+    }
+
+    @Override
+    public void distrust() {
+        distrusted = true;
     }
 
     private static void await(RedisFuture<?> answer) throws InterruptedException, ExecutionException, TimeoutException {

@@ -177,8 +177,13 @@ class RedisCloseTests {
     }
 
     private static WakeUpSubscriber subscriber(String channel, RedisConnections connections) {
+        RedisScriptRunner scripts = new RedisScriptRunner(connections, SETTINGS, Time.SYSTEM);
         return new WakeUpSubscriber(
-                "Redis", channel, new RedisSubscription(channel, connections), new Deaf(), Time.SYSTEM);
+                "Redis",
+                channel,
+                new RedisSubscription(channel, connections, scripts, SETTINGS.spread()),
+                new Deaf(),
+                Time.SYSTEM);
     }
 
     private void close() {

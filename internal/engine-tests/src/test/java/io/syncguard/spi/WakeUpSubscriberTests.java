@@ -2,6 +2,7 @@ package io.syncguard.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import io.syncguard.core.ManualTime;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.ScarceThreads;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
@@ -23,13 +25,19 @@ class WakeUpSubscriberTests {
     private static final String OPEN = "open";
     private static final String SILENT = "silent";
     private static final String LISTENED = "listened";
+    private static final String DEAF = "deaf";
     private static final String FAIL = "fail";
     private static final String NO_THREADS = "no threads";
+
+    private static final String LOST = "Wake-ups from the store do not arrive; waiting callers poll until they do";
+    private static final String OVER = "Wake-ups from the store arrive again";
+    private static final String NEVER_PASSED =
+            "Wake-ups from the store do not pass the pooler or proxy in front of it; waiting callers poll";
 
     private final ManualTime time = new ManualTime();
     private final RecordingWakeUpListener received = new RecordingWakeUpListener();
     private final Scripted store = new Scripted();
-    private final CapturedLog log = new CapturedLog();
+    private final CapturedLog log = new CapturedLog(Level.INFO);
     private final ScarceThreads threads = new ScarceThreads();
     private final WakeUpSubscriber subscriber =
             new WakeUpSubscriber("the store", "channel", store, received, time, threads);
@@ -70,8 +78,7 @@ class WakeUpSubscriberTests {
             time.advance(Duration.ofMillis(1));
             eventually().until(() -> store.opened() == opened + 1);
         }
-        assertThat(log.messages())
-                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
+        assertThat(log.messages()).containsExactly(LOST);
     }
 
     @Test
@@ -88,7 +95,7 @@ class WakeUpSubscriberTests {
         time.advance(Duration.ofMillis(200));
 
         eventually().until(() -> store.closed() == 3);
-        assertThat(log.messages()).hasSize(2);
+        assertThat(log.messages()).containsExactly(LOST, OVER, LOST);
     }
 
     @Test
@@ -101,8 +108,7 @@ class WakeUpSubscriberTests {
         time.advance(Duration.ofMillis(100));
 
         eventually().until(subscriber::isConnected);
-        assertThat(log.messages())
-                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
+        assertThat(log.messages()).containsExactly(LOST);
     }
 
     @Test
@@ -117,8 +123,7 @@ class WakeUpSubscriberTests {
         subscriber.start();
 
         eventually().until(subscriber::isConnected);
-        assertThat(log.messages())
-                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
+        assertThat(log.messages()).containsExactly(LOST);
     }
 
     /** Each waiter that finds no thread tries again, which must not lengthen the pauses of the connection. */
@@ -158,26 +163,112 @@ class WakeUpSubscriberTests {
     }
 
     @Test
-    void where_messages_do_not_arrive_it_logs_so_once_and_tests_again_every_ten_minutes() {
+    void where_messages_never_arrive_it_logs_so_once_and_tests_new_connections_after_pauses_up_to_ten_minutes() {
         store.next(SILENT);
         subscriber.start();
-        eventually().until(() -> store.closed() == 1);
-        assertThat(subscriber.isConnected()).isFalse();
-        assertThat(subscriber.isAvailable()).isFalse();
+        eventually().until(() -> store.opened() == 1);
+        for (long pause : new long[] {10, 20, 40, 80, 160, 320, 600, 600}) {
+            int opened = store.opened();
+            eventually().until(() -> store.closed() == opened);
+            assertThat(subscriber.isConnected()).isFalse();
+            assertThat(subscriber.isAvailable()).isFalse();
+            time.advance(Duration.ofSeconds(pause).minusMillis(1));
+            assertThat(store.opened()).isEqualTo(opened);
+            store.next(SILENT);
+            time.advance(Duration.ofMillis(1));
+            eventually().until(() -> store.opened() == opened + 1);
+        }
+        eventually().until(() -> store.opened() == store.closed());
+        assertThat(log.messages()).containsExactly(NEVER_PASSED);
 
-        store.next(SILENT);
-        time.advance(Duration.ofMinutes(10).minusMillis(1));
-        assertThat(store.opened()).isEqualTo(1);
-        time.advance(Duration.ofMillis(1));
-        eventually().until(() -> store.closed() == 2);
-        store.next(OPEN);
+        store.next(OPEN, LISTENED);
         time.advance(Duration.ofMinutes(10));
 
-        eventually().until(subscriber::isConnected);
+        eventually().untilAsserted(() -> assertThat(log.messages()).containsExactly(NEVER_PASSED, OVER));
+        assertThat(subscriber.isConnected()).isTrue();
         assertThat(subscriber.isAvailable()).isTrue();
-        assertThat(log.messages())
-                .containsExactly(
-                        "Wake-ups from the store do not pass the pooler or proxy in front of it; waiting callers poll");
+    }
+
+    @Test
+    void where_messages_arrive_no_more_it_subscribes_anew_and_logs_the_beginning_and_the_end() {
+        store.next(OPEN, LISTENED);
+        subscriber.start();
+        eventually().until(() -> store.tests() == 2);
+        assertThat(subscriber.isConnected()).isTrue();
+
+        store.next(DEAF);
+        eventually().until(() -> store.closed() == 1);
+        assertThat(subscriber.isConnected()).isFalse();
+        assertThat(store.calls).endsWith("test", "distrust", "close");
+        store.next(SILENT);
+        time.advance(Duration.ofMillis(100));
+        eventually().until(() -> store.closed() == 2);
+        assertThat(log.messages()).containsExactly(LOST);
+
+        store.next(OPEN, LISTENED);
+        time.advance(Duration.ofSeconds(10));
+
+        eventually().untilAsserted(() -> assertThat(log.messages()).containsExactly(LOST, OVER));
+        assertThat(received.events).as("before and after each loss").containsExactly("look", "look", "look");
+    }
+
+    /** The beginning of an outage may be seen by a test that cannot be sent, such as for a missing right. */
+    @Test
+    void a_test_that_cannot_be_sent_is_a_loss() {
+        store.next(OPEN);
+        subscriber.start();
+        eventually().until(subscriber::isConnected);
+
+        store.refuses = true;
+        store.next(LISTENED);
+
+        eventually().until(() -> store.closed() == 1);
+        assertThat(log.messages()).containsExactly(LOST);
+    }
+
+    @Test
+    void every_server_that_sends_wake_ups_is_tested() {
+        store.servers = 3;
+        store.next(OPEN, LISTENED);
+        subscriber.start();
+        eventually().until(() -> store.tests() == 2);
+        assertThat(subscriber.isConnected()).isTrue();
+
+        store.deafTo = 1;
+        store.next(LISTENED);
+
+        eventually().until(() -> store.closed() == 1);
+        assertThat(log.messages()).containsExactly(LOST);
+    }
+
+    @Test
+    void a_minute_after_the_last_wait_it_tests_no_more_until_somebody_waits_again() {
+        store.next(OPEN, LISTENED);
+        subscriber.start();
+        eventually().until(() -> store.tests() == 2);
+        time.advance(Duration.ofMinutes(1).minusMillis(1));
+        store.next(LISTENED);
+        eventually().until(() -> store.tests() == 3);
+
+        time.advance(Duration.ofMillis(1));
+        store.next(LISTENED, LISTENED);
+        eventually().until(() -> store.pings() == 2);
+        assertThat(store.tests()).isEqualTo(3);
+
+        subscriber.start();
+        store.next(LISTENED);
+        eventually().until(() -> store.tests() == 4);
+    }
+
+    @Test
+    void a_late_test_is_ignored() {
+        store.next(OPEN, DEAF);
+        subscriber.start();
+        eventually().until(() -> store.closed() == 1);
+
+        store.receiver.accept(store.lastTest);
+
+        assertThat(log.messages()).containsExactly(LOST);
     }
 
     @Test
@@ -217,7 +308,10 @@ class WakeUpSubscriberTests {
         store.opensWhenItIsAborted = true;
         subscriber.close();
 
-        eventually().untilAsserted(() -> assertThat(store.calls).containsExactly("open", "abort", "abort"));
+        eventually()
+                .untilAsserted(() ->
+                        assertThat(store.calls).startsWith("open", "abort").endsWith("abort"));
+        assertThat(store.closed()).isZero();
         assertThat(subscriber.isConnected()).isFalse();
     }
 
@@ -232,29 +326,72 @@ class WakeUpSubscriberTests {
         private final List<String> calls = new CopyOnWriteArrayList<>();
         private volatile Consumer<String> receiver;
         private volatile boolean opensWhenItIsAborted;
+        private volatile boolean deaf;
+        private volatile boolean refuses;
+        private volatile int servers = 1;
+        private volatile int deafTo;
+        private volatile String lastTest;
 
         void next(String... steps) {
             script.addAll(List.of(steps));
         }
 
         int opened() {
-            return (int) calls.stream().filter("open"::equals).count();
+            return count("open");
         }
 
         int closed() {
-            return (int) calls.stream().filter("close"::equals).count();
+            return count("close");
+        }
+
+        int tests() {
+            return count("test");
+        }
+
+        int pings() {
+            return count("ping");
+        }
+
+        private int count(String call) {
+            return (int) calls.stream().filter(call::equals).count();
         }
 
         @Override
-        public boolean open(Consumer<String> to) throws Exception {
+        public void open(Consumer<String> to) throws Exception {
             receiver = to;
             calls.add("open");
-            return step().equals(OPEN);
+            deaf = step().equals(SILENT);
         }
 
         @Override
-        public void listen() throws Exception {
-            step();
+        public int send(String message) throws Exception {
+            if (refuses) {
+                throw new IOException("refused");
+            }
+            calls.add("test");
+            lastTest = message;
+            for (int i = deafTo; i < servers && !deaf; i++) {
+                receiver.accept(message);
+            }
+            return servers;
+        }
+
+        /** What a test waits for has arrived already, or never does. */
+        @Override
+        public void listen(CompletableFuture<?> until, Duration atMost) throws Exception {
+            if (atMost.compareTo(Duration.ofSeconds(2)) > 0) {
+                deaf = step().equals(DEAF);
+            }
+        }
+
+        @Override
+        public void ping() {
+            calls.add("ping");
+        }
+
+        @Override
+        public void distrust() {
+            calls.add("distrust");
         }
 
         private String step() throws Exception {

@@ -27,12 +27,14 @@ public final class PostgresProxy implements ServerProxy {
     private static final int BIND = 'B';
     private static final int SYNC = 'S';
     private static final int DATA_ROW = 'D';
+    private static final int NOTIFICATION = 'A';
 
     private final URI server;
     private final TcpProxy connections;
     private final AtomicLong roundTrips = new AtomicLong();
     private final AtomicReference<Loss> nextToLose = new AtomicReference<>();
     private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
+    private volatile boolean swallowsNotifications;
     private volatile Consumer<String> parameterWatcher = parameters -> {};
 
     /** @param url the JDBC URL of the server */
@@ -92,6 +94,11 @@ public final class PostgresProxy implements ServerProxy {
      */
     public void loseNextAnswer() {
         losesNextAnswer.set(true);
+    }
+
+    /** Whether notifications get lost. All else passes. */
+    public void swallowNotifications(boolean swallow) {
+        swallowsNotifications = swallow;
     }
 
     /** Whether the proxy has lost the answer that it should lose. */
@@ -205,7 +212,7 @@ public final class PostgresProxy implements ServerProxy {
                 }
                 // A client that misses one message must not receive the messages after it.
                 lost |= connections.isSilent() || loss != null;
-                if (!lost) {
+                if (!lost && !(swallowsNotifications && type == NOTIFICATION)) {
                     write(link.client().getOutputStream(), type, body);
                 }
             }

@@ -18,6 +18,8 @@ public final class RedisProxy implements ServerProxy {
     private final TcpProxy connections;
     private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
 
+    private volatile boolean swallowsMessages;
+
     /** Words of the server's answers, with replacements of the same length. */
     private final Map<String, String> replaced = new ConcurrentHashMap<>();
 
@@ -65,6 +67,11 @@ public final class RedisProxy implements ServerProxy {
     /** Replaces words in the answers of the server by others of the same length. */
     public void replaceInAnswers(String words, String others) {
         replaced.put(words, others);
+    }
+
+    /** Whether messages on channels get lost. All else passes. */
+    public void swallowMessages(boolean swallow) {
+        swallowsMessages = swallow;
     }
 
     /** The number of clients that reset a broken connection instead of closing it. */
@@ -133,10 +140,16 @@ public final class RedisProxy implements ServerProxy {
                 }
                 // A client that misses a part must not receive what comes after it.
                 lost |= connections.isSilent() || link.losesAnswers();
-                if (!lost) {
+                if (!lost && !isSwallowed(buffer, read)) {
                     out.write(replaceIn(buffer, read));
                 }
             }
+        }
+
+        /** A short message arrives in one read. */
+        private boolean isSwallowed(byte[] buffer, int length) {
+            return swallowsMessages
+                    && new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains("\r\nmessage\r\n");
         }
 
         private byte[] replaceIn(byte[] buffer, int length) {
