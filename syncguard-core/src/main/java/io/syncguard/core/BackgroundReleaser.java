@@ -35,8 +35,11 @@ final class BackgroundReleaser implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(BackgroundReleaser.class);
 
-    /** By how much each try makes a release less urgent, one second. */
-    private static final long TRY_NANOS = Duration.ofSeconds(1).toNanos();
+    /** By how much each try makes a release less urgent, one minute. */
+    private static final long TRY_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** By how much {@code holdAtLeast} makes a release less urgent, an hour: the key stays locked for a time anyway. */
+    private static final long EARLY_NANOS = Duration.ofHours(1).toNanos();
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
 
@@ -49,7 +52,7 @@ final class BackgroundReleaser implements AutoCloseable {
     private final WaiterRegistry waiters;
     private final Time time;
     private final Map<String, Pending> pending = new ConcurrentHashMap<>();
-    private final ServerTurns<Pending> turns;
+    private final DueRequests<Pending> due;
     private final Alarm alarm;
 
     /** Set before the remaining releases are looked at, so that none is missed. */
@@ -59,8 +62,8 @@ final class BackgroundReleaser implements AutoCloseable {
         this.backend = backend;
         this.waiters = waiters;
         this.time = time;
-        this.turns = new ServerTurns<>("syncguard-release", this::serverOf, time, this::ring);
-        this.alarm = new Alarm("syncguard-release", time, this::sendDue);
+        this.due = new DueRequests<>("syncguard-release", new Releases(), time, this::ringAt);
+        this.alarm = new Alarm("syncguard-release", time, due::run);
     }
 
     /** Releases a lease that its holder does not use any more. Repeats that for the ttl at most. */
@@ -77,7 +80,7 @@ final class BackgroundReleaser implements AutoCloseable {
     /** Does the same for leases that were granted together and that nobody will use, in one statement. */
     void releaseAll(List<AcquireRequest> granted) {
         granted.forEach(each -> put(new Pending(each.keyedLockId(), null, Duration.ZERO, each.ttl())));
-        alarm.ringAt(time.nanoTime());
+        due.schedule(time.nanoTime());
     }
 
     /**
@@ -139,16 +142,16 @@ final class BackgroundReleaser implements AutoCloseable {
     @Override
     public void close() {
         alarm.close();
-        turns.close();
+        due.close();
     }
 
-    private void ring() {
-        alarm.ringAt(time.nanoTime());
+    private void ringAt(long nanoTime) {
+        alarm.ringAt(nanoTime);
     }
 
     private void add(Pending release) {
         put(release);
-        alarm.ringAt(release.dueAt);
+        due.schedule(release.dueAt);
     }
 
     private void put(Pending release) {
@@ -157,29 +160,8 @@ final class BackgroundReleaser implements AutoCloseable {
         release.late = flushed;
     }
 
-    private long sendDue() {
-        turns.settle();
-        long now = time.nanoTime();
-        turns.next(
-                        unended().filter(each -> now >= each.dueAt),
-                        (each, roundTrip) -> each.isEarly() ? Time.NEVER : each.dueAt + each.tries * TRY_NANOS)
-                .forEach(this::sendTo);
-        return turns.nextAt(pending.values().stream(), each -> each.dueAt);
-    }
-
-    private Stream<Pending> unended() {
-        pending.values().removeIf(Pending::isOver);
-        return pending.values().stream();
-    }
-
     private int serverOf(Pending release) {
         return backend.serverOf(release.id.lockId());
-    }
-
-    private void sendTo(int server, List<Pending> due) {
-        List<Pending> part = parts(due).get(0);
-        long sentAt = time.nanoTime();
-        turns.send(server, part, request(part), (results, failure) -> ended(part, sentAt, results, failure));
     }
 
     /** Waits for the answers. No statement begins after the deadline. */
@@ -190,9 +172,9 @@ final class BackgroundReleaser implements AutoCloseable {
             for (List<Pending> part : parts(ofServer)) {
                 long sentAt = time.nanoTime();
                 if (sentAt < deadline) {
-                    CompletableFuture<List<ReleaseResult>> answer = turns.send(request(part));
+                    CompletableFuture<List<ReleaseResult>> answer = due.send(request(part));
                     answers.add(() ->
-                            ServerTurns.await(answer, (results, failure) -> ended(part, sentAt, results, failure)));
+                            DueRequests.await(answer, (results, failure) -> ended(part, sentAt, results, failure)));
                 }
             }
         }
@@ -200,10 +182,10 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /** What one statement releases. A release whose {@code holdAtLeast} is not over needs one of its own, at the end. */
-    private static List<List<Pending>> parts(List<Pending> due) {
+    private static List<List<Pending>> parts(List<Pending> releases) {
         List<Pending> together = new ArrayList<>();
         List<List<Pending>> alone = new ArrayList<>();
-        for (Pending each : due) {
+        for (Pending each : releases) {
             if (each.isEarly()) {
                 alone.add(List.of(each));
             } else {
@@ -211,8 +193,8 @@ final class BackgroundReleaser implements AutoCloseable {
             }
         }
         List<List<Pending>> parts = new ArrayList<>();
-        for (int from = 0; from < together.size(); from += ServerTurns.CHUNK) {
-            parts.add(together.subList(from, Math.min(together.size(), from + ServerTurns.CHUNK)));
+        for (int from = 0; from < together.size(); from += DueRequests.CHUNK) {
+            parts.add(together.subList(from, Math.min(together.size(), from + DueRequests.CHUNK)));
         }
         parts.addAll(alone);
         return parts;
@@ -251,6 +233,49 @@ final class BackgroundReleaser implements AutoCloseable {
             } else {
                 release.pause(BUSY_PAUSES);
             }
+        }
+    }
+
+    private final class Releases implements DueRequests.Work<Pending> {
+
+        @Override
+        public Stream<Pending> all() {
+            pending.values().removeIf(Pending::isOver);
+            return pending.values().stream();
+        }
+
+        @Override
+        public int serverOf(Pending release) {
+            return BackgroundReleaser.this.serverOf(release);
+        }
+
+        @Override
+        public long dueAt(Pending release) {
+            return isPending(release) ? release.dueAt : Time.NEVER;
+        }
+
+        @Override
+        public boolean isDue(Pending release, long now) {
+            return release.dueAt <= now && isPending(release);
+        }
+
+        private boolean isPending(Pending release) {
+            return pending.get(release.id.lockId()) == release;
+        }
+
+        /** The lease has lapsed then. A release that was sent before may have taken effect. */
+        @Override
+        public long endsAt(Pending release) {
+            return release.givesUpAt + release.tries * TRY_NANOS + (release.isEarly() ? EARLY_NANOS : 0);
+        }
+
+        @Override
+        public void send(int server, List<Pending> releases) {
+            List<Pending> part = parts(releases).get(0);
+            long sentAt = time.nanoTime();
+            // For the other parts.
+            due.schedule(sentAt);
+            due.send(server, part, request(part), (results, failure) -> ended(part, sentAt, results, failure));
         }
     }
 

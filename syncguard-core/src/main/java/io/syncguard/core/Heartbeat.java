@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * statements from the first tick on. A tick that failed is repeated sooner. A lease that the server no longer knows is
  * lost. The other leases are not affected.
  */
-final class Heartbeat implements AutoCloseable {
+final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
 
     private static final Log log = LogFactory.getLog(Heartbeat.class);
 
@@ -33,7 +33,7 @@ final class Heartbeat implements AutoCloseable {
     private final LeaseReports reports;
     private final Time time;
     private final Alarm alarm;
-    private final ServerTurns<Lease> turns;
+    private final DueRequests<Lease> due;
 
     /** The number of statements that failed since the last success. Written by the heartbeat's thread alone. */
     private volatile int failures;
@@ -49,16 +49,13 @@ final class Heartbeat implements AutoCloseable {
         this.monitor = monitor;
         this.reports = reports;
         this.time = time;
-        this.turns =
-                new ServerTurns<>("syncguard-heartbeat", lease -> backend.serverOf(lease.lockId()), time, this::ring);
-        this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
+        this.due = new DueRequests<>("syncguard-heartbeat", this, time, this::ringAt);
+        this.alarm = new Alarm("syncguard-heartbeat", time, due::run);
     }
 
     /** Schedules the extension of a lease, if its heartbeat is on. */
     void schedule(Lease lease) {
-        if (lease.schedule().isOn()) {
-            alarm.ringAt(lease.schedule().dueAt());
-        }
+        due.schedule(dueAt(lease));
     }
 
     int failures() {
@@ -75,34 +72,46 @@ final class Heartbeat implements AutoCloseable {
     @Override
     public void close() {
         alarm.close();
-        turns.close();
+        due.close();
     }
 
-    private void ring() {
-        alarm.ringAt(time.nanoTime());
+    private void ringAt(long nanoTime) {
+        alarm.ringAt(nanoTime);
     }
 
-    private long tick() {
-        turns.settle();
-        long now = time.nanoTime();
-        turns.next(
-                        extensible().filter(lease -> lease.schedule().isDue(now)),
-                        (lease, roundTrip) -> ServerTurns.urgency(lease.deadline() - now, roundTrip))
-                .forEach(this::extendTogether);
-        return turns.nextAt(extensible(), lease -> lease.schedule().dueAt());
+    @Override
+    public Stream<Lease> all() {
+        return monitor.stream();
     }
 
-    private Stream<Lease> extensible() {
-        return monitor.leases().stream().filter(lease -> lease.schedule().isOn() && lease.isHeld());
+    @Override
+    public int serverOf(Lease lease) {
+        return backend.serverOf(lease.lockId());
     }
 
-    private void extendTogether(int server, List<Lease> due) {
+    @Override
+    public long dueAt(Lease lease) {
+        return lease.schedule().isOn() && lease.isHeld() ? lease.schedule().dueAt() : Time.NEVER;
+    }
+
+    @Override
+    public boolean isDue(Lease lease, long now) {
+        return lease.schedule().isDue(now) && lease.isHeld();
+    }
+
+    @Override
+    public long endsAt(Lease lease) {
+        return lease.deadline();
+    }
+
+    @Override
+    public void send(int server, List<Lease> leases) {
         List<LeaseExtension> extensions = new ArrayList<>();
         boolean sent = false;
         try {
-            due.forEach(lease -> begin(lease, extensions));
+            leases.forEach(lease -> begin(lease, extensions));
             if (!extensions.isEmpty()) {
-                send(server, extensions);
+                extend(server, extensions);
             }
             sent = true;
         } finally {
@@ -117,6 +126,7 @@ final class Heartbeat implements AutoCloseable {
         if (extension == null) {
             // Its holder is extending it.
             lease.schedule().postpone(time.nanoTime());
+            schedule(lease);
         } else if (lease.isHeld()) {
             extensions.add(extension);
         } else {
@@ -124,11 +134,11 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
-    private void send(int server, List<LeaseExtension> extensions) {
+    private void extend(int server, List<LeaseExtension> extensions) {
         List<ExtendRequest> requests =
                 extensions.stream().map(each -> each.request(null)).toList();
         reports.extending(extensions);
-        turns.send(
+        due.send(
                 server,
                 extensions.stream().map(LeaseExtension::lease).toList(),
                 () -> backend.extendLater(requests),

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,7 +95,12 @@ final class LeaseMonitor implements AutoCloseable {
     }
 
     List<Lease> leases() {
-        return held.values().stream().map(Held::lease).toList();
+        return stream().toList();
+    }
+
+    /** The same without a copy. */
+    Stream<Lease> stream() {
+        return held.values().stream().map(Held::lease);
     }
 
     /** The leases, for operators. */

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class ListenerDispatcher implements AutoCloseable {
 
     /**
-     * How many statements of the heartbeat, of up to {@value ServerTurns#CHUNK} leases each, may have events that wait.
+     * How many statements of the heartbeat, of up to {@value DueRequests#CHUNK} leases each, may have events that wait.
      */
     static final int MAX_PENDING = 100;
 

@@ -265,7 +265,7 @@ final class Waiter implements AutoCloseable {
         long now = time.nanoTime();
         pollAt = now + pause;
         pollFrom = now + pause / 2;
-        waiters.ringAt(pollAt);
+        waiters.schedule(pollAt);
     }
 
     private LockBackendException failed(LockBackendException ex) {

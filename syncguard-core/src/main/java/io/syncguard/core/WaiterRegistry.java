@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * waiters of a server that are due, or a few if there are many, and renews their queue entries. While wake-ups do not
  * arrive, or after it has failed, it comes more often.
  */
-final class WaiterRegistry implements WakeUpListener, AutoCloseable {
+final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, AutoCloseable {
 
     private static final Log log = LogFactory.getLog(WaiterRegistry.class);
 
@@ -42,7 +43,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private final AtomicLong numbers = new AtomicLong();
     private final ConcurrentMap<Long, Waiter> waiters = new ConcurrentHashMap<>();
     private final Set<AcquireReport> queued = ConcurrentHashMap.newKeySet();
-    private final ServerTurns<Waiter> turns;
+    private final DueRequests<Waiter> polls;
     private final Alarm alarm;
 
     /** On the clock: when no lock is granted any more, so no caller waits longer. */
@@ -56,9 +57,8 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         this.retryPauses =
                 Backoff.doubling(settings.firstRetry(), settings.longestRetry()).withJitter();
         this.time = time;
-        this.turns =
-                new ServerTurns<>("syncguard-waiters", waiter -> backend.serverOf(waiter.lockId()), time, this::ring);
-        this.alarm = new Alarm("syncguard-waiters", time, this::poll);
+        this.polls = new DueRequests<>("syncguard-waiters", this, time, this::ringAt);
+        this.alarm = new Alarm("syncguard-waiters", time, this::run);
         backend.connect(this);
     }
 
@@ -138,13 +138,13 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private void lookAtOnce(Predicate<Waiter> which) {
         long now = time.nanoTime();
         waiters.values().stream().filter(which).forEach(waiter -> waiter.pollBy(now));
-        alarm.ringAt(now);
+        polls.schedule(now);
     }
 
     @Override
     public void close() {
         alarm.close();
-        turns.close();
+        polls.close();
     }
 
     void remove(long number) {
@@ -152,8 +152,8 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     }
 
     /** Schedules the next safety poll for this time at the latest. */
-    void ringAt(long nanoTime) {
-        alarm.ringAt(nanoTime);
+    void schedule(long nanoTime) {
+        polls.schedule(nanoTime);
     }
 
     boolean wakeUpsArrive() {
@@ -182,23 +182,13 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         return retryPauses.pauseNanos(before + 1);
     }
 
-    private void ring() {
-        alarm.ringAt(time.nanoTime());
+    private void ringAt(long nanoTime) {
+        alarm.ringAt(nanoTime);
     }
 
-    private long poll() {
-        turns.settle();
-        long now = time.nanoTime();
-        wakeAllIfDue(now);
-        if (nextPoll() <= now) {
-            long waiterTtl = backend.waiterTtl().toNanos();
-            turns.next(
-                            waiters.values().stream().filter(waiter -> waiter.pollIfDue(now) != null),
-                            (waiter, roundTrip) ->
-                                    ServerTurns.urgency(waiter.confirmedAt() + waiterTtl - now, roundTrip))
-                    .forEach((server, due) -> sendTo(server, due, now));
-        }
-        return Math.min(nextPoll(), endsAt.get());
+    private long run() {
+        wakeAllIfDue(time.nanoTime());
+        return Math.min(polls.run(), endsAt.get());
     }
 
     /** A waiter is registered before its request looks whether locks are granted, so none is left out. */
@@ -209,22 +199,48 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         }
     }
 
-    private void sendTo(int server, List<Waiter> due, long now) {
-        List<Waiter.Poll> polls = due.stream()
-                .map(waiter -> waiter.pollIfDue(now))
+    @Override
+    public Stream<Waiter> all() {
+        return waiters.values().stream();
+    }
+
+    @Override
+    public int serverOf(Waiter waiter) {
+        return backend.serverOf(waiter.lockId());
+    }
+
+    @Override
+    public long dueAt(Waiter waiter) {
+        return waiter.pollAt();
+    }
+
+    @Override
+    public boolean isDue(Waiter waiter, long now) {
+        return waiter.pollIfDue(now) != null;
+    }
+
+    /** When its queue entry lapses. */
+    @Override
+    public long endsAt(Waiter waiter) {
+        return waiter.confirmedAt() + backend.waiterTtl().toNanos();
+    }
+
+    @Override
+    public void send(int server, List<Waiter> due) {
+        long sentAt = time.nanoTime();
+        List<Waiter.Poll> sent = due.stream()
+                .map(waiter -> waiter.pollIfDue(sentAt))
                 .filter(Objects::nonNull)
                 .toList();
-        if (polls.isEmpty()) {
-            return;
-        }
         List<KeyedLockId> ids =
-                polls.stream().map(poll -> poll.waiter().keyedLockId()).toList();
-        long sentAt = time.nanoTime();
-        turns.send(
-                server,
-                polls.stream().map(Waiter.Poll::waiter).toList(),
-                () -> backend.renewWaitersLater(ids),
-                (answers, failure) -> ended(polls, sentAt, answers, failure));
+                sent.stream().map(poll -> poll.waiter().keyedLockId()).toList();
+        if (!ids.isEmpty()) {
+            polls.send(
+                    server,
+                    sent.stream().map(Waiter.Poll::waiter).toList(),
+                    () -> backend.renewWaitersLater(ids),
+                    (answers, failure) -> ended(sent, sentAt, answers, failure));
+        }
     }
 
     private static void ended(
@@ -238,9 +254,5 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         for (int i = 0; i < polls.size(); i++) {
             polls.get(i).waiter().polled(polls.get(i).sleep(), sentAt, answers.get(i));
         }
-    }
-
-    private long nextPoll() {
-        return turns.nextAt(waiters.values().stream(), Waiter::pollAt);
     }
 }

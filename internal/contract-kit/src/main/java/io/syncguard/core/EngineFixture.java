@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -33,6 +34,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     public static final Duration TTL = Duration.ofSeconds(30);
+
+    private static final Pattern SENDER = Pattern.compile("syncguard-(heartbeat|waiters|release)-\\d+");
 
     public final ManualTime time = new ManualTime();
     public final InMemoryStore store = new InMemoryStore(() -> time.nanoTime() / 1_000_000);
@@ -181,17 +184,33 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /**
-     * Waits until every thread that waits on the clock has read the new time and has acted on it. Each has to read it
-     * twice, because the first read may come just before the new time. Waits ten milliseconds at least, for threads
-     * that do not wait on the clock yet.
+     * Waits until every thread that waits on the clock has read the new time and has acted on it, and until the engine
+     * has acted on the answers to its requests. Each has to read it twice, because the first read may come just before
+     * the new time. Waits ten milliseconds at least, for threads that do not wait on the clock yet.
      */
     public void settle() {
+        awaitLooks();
+        eventually().until(EngineFixture::noRequestIsUnderWay);
+        awaitLooks();
+    }
+
+    private void awaitLooks() {
         long began = System.nanoTime();
         Map<Thread, Long> before = time.looks();
         eventually()
                 .until(() -> System.nanoTime() - began > 10_000_000L
                         && before.entrySet().stream()
                                 .allMatch(each -> time.hasLooked(each.getKey(), each.getValue() + 2)));
+    }
+
+    /** A request that a test holds back is not under way. */
+    private static boolean noRequestIsUnderWay() {
+        Thread[] threads = new Thread[2 * Thread.activeCount() + 10];
+        int number = Thread.enumerate(threads);
+        return Stream.of(threads)
+                .limit(number)
+                .filter(thread -> SENDER.matcher(thread.getName()).matches())
+                .noneMatch(thread -> thread.getState() == Thread.State.RUNNABLE);
     }
 
     public static ConditionFactory eventually() {

@@ -121,7 +121,7 @@ class ErrorTests {
 
     @Test
     void an_error_of_a_heartbeat_statement_is_a_failed_extension_of_its_locks_alone() {
-        List<LockHandle> handles = acquire(ServerTurns.CHUNK + 100, "k", each -> each);
+        List<LockHandle> handles = acquire(DueRequests.CHUNK + 100, "k", each -> each);
         AtomicInteger statements = new AtomicInteger();
         fixture.backend.beforeExtend = () -> {
             if (statements.incrementAndGet() == 1) {
@@ -130,11 +130,11 @@ class ErrorTests {
         };
 
         fixture.time.advance(Duration.ofSeconds(10));
-        eventually().until(() -> count("failed EXTEND INTERNAL") == ServerTurns.CHUNK && count("extended") == 100);
+        eventually().until(() -> count("failed EXTEND INTERNAL") == DueRequests.CHUNK && count("extended") == 100);
         fixture.time.advance(Duration.ofMillis(2_500));
 
         // Those of the second statement are extended along with them.
-        eventually().until(() -> count("extended") >= 100 + ServerTurns.CHUNK);
+        eventually().until(() -> count("extended") >= 100 + DueRequests.CHUNK);
         assertThat(handles).allMatch(LockHandle::isHeld);
     }
 

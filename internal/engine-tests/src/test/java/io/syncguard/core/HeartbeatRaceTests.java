@@ -83,7 +83,7 @@ class HeartbeatRaceTests {
     @Test
     void a_lock_that_is_released_between_two_statements_of_a_tick_is_not_in_the_second() throws Exception {
         LockRequest kept = REQUEST.holdAtLeast(Duration.ofSeconds(20));
-        List<LockHandle> handles = IntStream.range(0, ServerTurns.CHUNK + 2)
+        List<LockHandle> handles = IntStream.range(0, DueRequests.CHUNK + 2)
                 .mapToObj(i -> locks.acquire(kept.key("k" + i)))
                 .toList();
         Set<String> first = ConcurrentHashMap.newKeySet();
@@ -99,7 +99,7 @@ class HeartbeatRaceTests {
         assertThat(last.release()).isTrue();
         letTickEnd();
 
-        eventually().until(() -> Collections.frequency(fixture.events, "extended") == ServerTurns.CHUNK + 1);
+        eventually().until(() -> Collections.frequency(fixture.events, "extended") == DueRequests.CHUNK + 1);
         fixture.time.advance(Duration.ofSeconds(10));
         assertThat(locks.isLocked(last.key()))
                 .as("kept for twenty seconds since its grant and no longer")

@@ -37,7 +37,7 @@ class ManyLocksTests {
 
     @Test
     void the_locks_that_end_first_are_extended_first() {
-        acquire(2 * ServerTurns.CHUNK, LockRequest.of("long").ttl(Duration.ofSeconds(30)));
+        acquire(2 * DueRequests.CHUNK, LockRequest.of("long").ttl(Duration.ofSeconds(30)));
         fixture.time.advance(Duration.ofMillis(9_900));
         List<LockHandle> urgent = acquire(50, LockRequest.of("short").ttl(Duration.ofMillis(300)));
         List<List<String>> statements = new CopyOnWriteArrayList<>();
@@ -46,19 +46,19 @@ class ManyLocksTests {
 
         fixture.time.advance(Duration.ofMillis(100));
 
-        eventually().until(() -> count("extended") == 2 * ServerTurns.CHUNK + 50);
+        eventually().until(() -> count("extended") == 2 * DueRequests.CHUNK + 50);
         assertThat(statements.get(0)).containsAll(idsOf(urgent));
     }
 
     @Test
     void a_slow_server_has_three_statements_under_way_and_no_lock_is_in_two_of_them() {
-        acquire(4 * ServerTurns.CHUNK, LockRequest.of("k"));
+        acquire(4 * DueRequests.CHUNK, LockRequest.of("k"));
         List<String> sent = new CopyOnWriteArrayList<>();
         fixture.backend.onExtensions = extensions -> extensions.forEach(extension -> sent.add(extension.lockId()));
         fixture.backend.beforeExtend = this::standStill;
 
         fixture.time.advance(Duration.ofSeconds(10));
-        for (int underWay = 1; underWay <= ServerTurns.LANES; underWay++) {
+        for (int underWay = 1; underWay <= DueRequests.LANES; underWay++) {
             int statements = underWay;
             eventually().until(() -> fixture.backend.extendStatements.get() == statements);
             fixture.settle();
@@ -66,16 +66,16 @@ class ManyLocksTests {
         }
         fixture.settle();
 
-        assertThat(fixture.backend.extendStatements).hasValue(ServerTurns.LANES);
-        assertThat(sent).hasSize(3 * ServerTurns.CHUNK).doesNotHaveDuplicates();
+        assertThat(fixture.backend.extendStatements).hasValue(DueRequests.LANES);
+        assertThat(sent).hasSize(3 * DueRequests.CHUNK).doesNotHaveDuplicates();
         answer.countDown();
-        eventually().until(() -> count("extended") == 4 * ServerTurns.CHUNK);
-        assertThat(sent).hasSize(4 * ServerTurns.CHUNK).doesNotHaveDuplicates();
+        eventually().until(() -> count("extended") == 4 * DueRequests.CHUNK);
+        assertThat(sent).hasSize(4 * DueRequests.CHUNK).doesNotHaveDuplicates();
     }
 
     @Test
     void a_fast_server_gets_one_statement_after_the_other() {
-        acquire(3 * ServerTurns.CHUNK, LockRequest.of("k"));
+        acquire(3 * DueRequests.CHUNK, LockRequest.of("k"));
         AtomicInteger underWay = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         fixture.backend.beforeExtend = () -> most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
@@ -83,7 +83,7 @@ class ManyLocksTests {
 
         fixture.time.advance(Duration.ofSeconds(10));
 
-        eventually().until(() -> count("extended") == 3 * ServerTurns.CHUNK);
+        eventually().until(() -> count("extended") == 3 * DueRequests.CHUNK);
         assertThat(most).hasValue(1);
     }
 
