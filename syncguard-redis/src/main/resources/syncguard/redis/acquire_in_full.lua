@@ -158,10 +158,14 @@ if blocked_until <= now then
     local lease = { lock_id = lock_id, shared = shared, mark = other and '+' or '-', label = label }
     write_grant(k, lease, fence, ttl)
     answer = granted(lease)
-    local behind = shared and entry and other and entry_of(k, other, front[1])
-    -- A grant wakes those behind it as far as there is room: if they waited for its queue entry alone, nobody else
-    -- does. A writer has to wait, and readers without permits that stand next to each other were woken together.
-    if not behind or is_live_entry(behind) and (not behind.shared or unlimited and behind.unlimited) then
+    local behind = entry and other and (shared or ttl + TOLERANCE <= poll_of(entry))
+        and entry_of(k, other, front[1])
+    -- A grant wakes those behind it as far as there is room, now or before their next poll: if they waited for its
+    -- queue entry alone, nobody else does. Readers without permits that stand next to each other were woken together.
+    if not behind or is_live_entry(behind) and (
+        unlimited and behind.unlimited
+        or not (shared and behind.shared) and lease.expires_at > now - TOLERANCE + poll_of(behind))
+    then
         return answer
     end
 end
@@ -208,7 +212,9 @@ if waits and not answer then
     queue_up()
     -- It is worth trying again when the first conflicting lease is over, because the others may be released before; or
     -- when the first entry in front lapses, because its waiter may be dead.
-    local first_reader = read_until > now - TOLERANCE and first_reader_lapse(k) or math.huge
+    local full = read_until > now - TOLERANCE
+        or permits and first_in_front < math.huge and is_full(k, permits - places_taken(k, arrival))
+    local first_reader = full and first_reader_lapse(k) or math.huge
     local next_look = math.min(first_lapse(written), first_reader, first_in_front)
     return not_granted('queued', next_look - now)
 end
@@ -216,7 +222,7 @@ end
 -- include wake_ups
 
 if answer then
-    wake(k, NOBODY)
+    wake(k, GRANTED)
     return answer
 end
 

@@ -45,6 +45,11 @@ local function entry_of(k, lock_id, known_arrival)
     return entry
 end
 
+-- Within how many milliseconds its waiter looks again, whatever happens.
+local function poll_of(entry)
+    return math.floor((entry.waiter_ttl or 0) / 3)
+end
+
 local function delete_entry(k, lock_id)
     redis.call('ZREM', k.queue, lock_id)
     redis.call('ZREM', k.waiting, lock_id)

@@ -45,7 +45,7 @@ end
 
 -- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
 local accepts = entry and not entry.unlimited and entry.secret ~= '-'
-local answer = { 'released' }
+local answer, handed_out = { 'released' }, false
 if accepts and not (found.shared and written and is_live(written)) then
 
 -- include grants
@@ -82,16 +82,19 @@ if accepts and not (found.shared and written and is_live(written)) then
         entry, others = first_live_entry()
         accepts = entry and not entry.unlimited and entry.secret ~= '-'
     end
-    -- Nobody behind this entry can be granted the key, nor a writer beside readers.
-    if not entry or is_full or count > 0 and not entry.shared then
+    -- Nobody behind this entry can be granted the key, nor a writer beside readers; nor soon.
+    if not entry or count > 0 and not entry.shared
+        or is_full and (count == 0 or last_score(k.readers, entry.permits) > now - TOLERANCE + poll_of(entry))
+    then
         return answer
     end
+    handed_out = count > 0
 end
 
 -- include wake_ups
 
 if found then
-    wake(k, NOBODY, entry.lock_id)
+    wake(k, handed_out and GRANTED or NOBODY, entry.lock_id)
     return answer
 end
 local left = leave_queue(k, lock_id)

@@ -30,21 +30,27 @@ for _, k in pairs(locks) do
     keep_queue(k.queue, k.waiting, k.waiters, now, waiter_ttl)
     local live = live_entries(k)
     local written = first_lapse(exclusive_lease(k))
-    -- By the number of permits: when the first reader lapses, if there are enough of them. A writer needs one.
-    local reads = { first_reader_lapse(k) }
+    local reader = first_reader_lapse(k)
+    -- By the number of permits that those in front leave: when the first reader lapses, if there are as many readers.
+    -- They take one each if the first of them can be granted the key. A writer is like one permit.
+    local reads, taken, first_takes = {}, 0, nil
     local first_limited, first_entry = math.huge, math.huge -- the first expiries in front
     for _, lock_id in ipairs(redis.call('ZRANGE', k.queue, 0, -1)) do
         local entry = live[lock_id]
         if entry and entry.unlimited then
             looks[lock_id] = math.min(written, first_limited)
-            first_entry = math.min(first_entry, entry.expires_at)
         elseif entry then
-            local permits = renewed[lock_id] and renewed[lock_id].permits or 1
-            reads[permits] = reads[permits]
-                or last_score(k.readers, permits) > now - TOLERANCE and reads[1] or math.huge
+            local permits = (renewed[lock_id] and renewed[lock_id].permits or 1) - taken
+            reads[permits] = reads[permits] or is_full(k, permits) and reader or math.huge
             looks[lock_id] = math.min(written, reads[permits], first_entry)
             first_limited = math.min(first_limited, entry.expires_at)
+        end
+        if entry then
             first_entry = math.min(first_entry, entry.expires_at)
+            if first_takes == nil then
+                first_takes = has_room(k, lock_id, entry.unlimited)
+            end
+            taken = taken + (first_takes and 1 or 0)
         end
     end
 end

@@ -43,6 +43,29 @@ local function live_entries(k)
     return entries
 end
 
+-- Whether there are as many shared leases as these permits.
+local function is_full(k, permits)
+    return permits < 1 or last_score(k.readers, permits) > now - TOLERANCE
+end
+
+-- Whether the shared leases leave room for this entry.
+local function has_room(k, lock_id, unlimited)
+    return unlimited or not is_full(k, parse_waiter(redis.call('HGET', k.waiters, lock_id)).permits or 1)
+end
+
+-- How many places the live entries in front take beside the leases: none, unless the first of them can be granted the
+-- key.
+local function places_taken(k, arrival)
+    local live, taken = live_entries(k), 0
+    for _, each in ipairs(redis.call('ZRANGEBYSCORE', k.queue, '-inf', '(' .. arrival)) do
+        if live[each] and taken == 0 and not has_room(k, each, live[each].unlimited) then
+            return 0
+        end
+        taken = taken + (live[each] and 1 or 0)
+    end
+    return taken
+end
+
 local function renew_entry(k, lock_id, unlimited, expires_at)
     redis.call('ZADD', k.waiting, score_of(unlimited, expires_at), lock_id)
 end

@@ -3,6 +3,9 @@
 -- What wake() gets in place of an entry that has left: nobody has left but a lease; or a lease has got an earlier
 -- expiry, which has the effect of a writer that leaves from in front of all.
 local NOBODY = { arrival = math.huge, unlimited = true }
+-- A waiter that was granted the key: it also wakes those whom lapses let in before their next poll, because they may
+-- not know of these leases.
+local GRANTED = { arrival = math.huge, unlimited = true, granted = true }
 local WRITER_BEFORE_ALL = { arrival = 0, unlimited = false }
 
 -- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers without permits who
@@ -13,7 +16,7 @@ local function wake(k, left, live)
     -- First, so that a dead waiter is not woken in place of the live one behind it.
     delete_lapsed_entries(k)
     local exclusive = exclusive_lease(k)
-    local written = exclusive and is_live(exclusive)
+    local written = exclusive and exclusive.expires_at or -math.huge
     local left_at = tonumber(left.arrival) or 0
     local from, is_first = 0, true
     repeat
@@ -33,8 +36,9 @@ local function wake(k, left, live)
                 delete_entry(k, lock_id)
                 from = from - 1
             elseif entry.mode then
-                local is_grantable = not written
-                    and (entry.unlimited or is_first and last_score(k.readers, entry.permits) <= now - TOLERANCE)
+                local lapsed = now - TOLERANCE + (left.granted and poll_of(entry) or 0)
+                local is_grantable = written <= lapsed
+                    and (entry.unlimited or is_first and last_score(k.readers, entry.permits) <= lapsed)
                 -- It knew from the entry that has left when to look, and perhaps only that entry knew of a lease with
                 -- an earlier expiry. A writer behind readers has to look, too: they may be granted the key and leave
                 -- without a wake-up.

@@ -68,8 +68,11 @@ public interface LockBackend extends AutoCloseable {
      * <p>A request with {@link AcquireRequest#permits} is granted if, besides, the key has fewer shared leases than it
      * says, and no waiter at all is in front of it; and no shared request passes a waiter with permits. Each request is
      * judged by its own number. Lapsed leases count until they are deleted: one whose extension is under way may be
-     * live again. So they are deleted only when the number is reached, and the others counted once more. A queued
-     * request that is granted wakes the waiter behind it, if that one can be granted the key, too.
+     * live again. So they are deleted only when the number is reached, and the others counted once more.
+     *
+     * <p>A waiter that is granted the key, here or by a hand-over, wakes those behind it that can be granted it now, or
+     * by lapses within a third of a {@link #waiterTtl}: they may not know of these leases. Every waiter is renewed in
+     * that time.
      *
      * <p>Otherwise a request with a {@link AcquireRequest#waiterNumber waiter} is {@link AcquireResult.Queued queued}:
      * it gets a queue entry behind all others, or its own entry is renewed. A request without a waiter is refused, and
@@ -149,9 +152,10 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Renews queue entries for another {@link #waiterTtl}, all in one round trip.
      *
-     * @return in the order of the request, how long until the next attempt is worthwhile if nothing wakes the waiter.
-     *     Zero for a waiter who can be granted the key now, whose entry is gone or may be becoming a lease, or whose
-     *     server failed while others answered. Any other answer confirms that the entry existed after the request was
+     * @return in the order of the request, how long until the next attempt is worthwhile if nothing wakes the waiter:
+     *     until the first lease or queue entry in its way ends. If the first waiter can be granted the key now, those
+     *     in front count as holders. Zero for a waiter who can be granted the key now, whose entry is gone or may be
+     *     becoming a lease, or whose server failed while others answered. Any other answer confirms that the entry existed after the request was
      *     sent
      */
     List<Duration> renewWaiters(List<KeyedLockId> ids);

@@ -40,12 +40,16 @@ final class KeyLeases {
         return leases.stream().filter(lease -> lease.has(lockId)).findFirst().orElse(null);
     }
 
-    /** The live leases that block the request, in the order of their ends. */
-    List<StoredLease> conflicting(AcquireRequest request, long now) {
+    /**
+     * The live leases that block the request, in the order of their ends.
+     *
+     * @param beside how many others will be granted the key before
+     */
+    List<StoredLease> conflicting(AcquireRequest request, long now, int beside) {
         List<StoredLease> byEnd = live(now).stream()
                 .sorted(Comparator.comparing(StoredLease::expiresAt))
                 .toList();
-        boolean isFull = request.permits() > 0 && byEnd.size() >= request.permits();
+        boolean isFull = request.permits() > 0 && byEnd.size() + beside >= request.permits();
         return byEnd.stream()
                 .filter(lease -> isFull || isExclusive(lease.request()) || isExclusive(request))
                 .toList();

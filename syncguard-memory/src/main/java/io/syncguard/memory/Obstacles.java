@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
  * What is in the way of a request.
  *
  * @param held the conflicting leases, in the order of their ends
+ * @param awaited the same, if those in front who can be granted the key now have it already
  * @param inFront the conflicting waiters who came before
  * @param permits how many shared leases there may be with the request; 0 for no limit
  */
-record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) {
+record Obstacles(List<StoredLease> held, List<StoredLease> awaited, List<QueueEntry> inFront, int permits) {
 
     boolean areNone() {
         return held.isEmpty() && inFront.isEmpty();
@@ -24,7 +25,7 @@ record Obstacles(List<StoredLease> held, List<QueueEntry> inFront, int permits) 
      * none.
      */
     Duration untilFirst(long now) {
-        return Duration.ofMillis(ends(held).min().orElse(now) - now);
+        return Duration.ofMillis(ends(awaited).min().orElse(now) - now);
     }
 
     /** How long until there is room and nobody in front if nobody releases or extends; zero if there is none. */

@@ -95,8 +95,10 @@ final class StoredKey {
             return ReleaseResult.EXPIRED;
         }
         remove(lease);
+        QueueEntry first = queue.first();
         List<HandOver> answered = releasing == null ? List.of() : handOver(releasing);
-        wake(waiter -> false);
+        boolean handedOver = queue.first() != first;
+        wake(waiter -> handedOver && isGrantableSoon(waiter));
         return new ReleaseResult(ReleaseResult.Outcome.RELEASED, answered);
     }
 
@@ -263,11 +265,11 @@ final class StoredKey {
         return canBeGranted ? first : null;
     }
 
-    /** Wakes the waiters for whom a shared grant leaves room: no lease ends, so nothing else would wake them. */
+    /** Wakes the waiters for whom there is room, now or soon: no lease ends, so nothing else would wake them. */
     private void wakeBehind(AcquireRequest granted) {
         boolean hasWokenReaders = !KeyQueue.blocksReaders(granted);
         queue.entries().stream()
-                .filter(this::isGrantable)
+                .filter(this::isGrantableSoon)
                 .filter(entry -> !hasWokenReaders || KeyQueue.blocksReaders(entry.request()))
                 .forEach(QueueEntry::wake);
     }
@@ -281,12 +283,28 @@ final class StoredKey {
     }
 
     private boolean isGrantable(QueueEntry entry) {
+        return isGrantableAt(now(), entry);
+    }
+
+    /** Whether lapses let it in before its next poll. It may not know of leases that others in front were granted. */
+    private boolean isGrantableSoon(QueueEntry entry) {
+        return isGrantableAt(now() + store.waiterTtl().toMillis() / 3, entry);
+    }
+
+    private boolean isGrantableAt(long time, QueueEntry entry) {
         return queue.isFirst(entry)
-                && leases.conflicting(entry.request(), now()).isEmpty();
+                && leases.conflicting(entry.request(), time, 0).isEmpty();
     }
 
     private Obstacles obstacles(@Nullable QueueEntry own, AcquireRequest request) {
-        return new Obstacles(leases.conflicting(request, now()), queue.inFront(own, request), request.permits());
+        List<QueueEntry> inFront = queue.inFront(own, request);
+        boolean inFrontIsGrantable =
+                !inFront.isEmpty() && isGrantable(queue.entries().get(0));
+        return new Obstacles(
+                leases.conflicting(request, now(), 0),
+                leases.conflicting(request, now(), inFrontIsGrantable ? inFront.size() : 0),
+                inFront,
+                request.permits());
     }
 
     private long waiterEnd() {

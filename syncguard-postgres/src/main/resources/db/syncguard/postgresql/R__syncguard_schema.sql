@@ -109,7 +109,7 @@ BEGIN
                 'is_live(bigint,bigint)', 'key_of(text)', 'key_of_fence(text)', 'last_fence()', 'leave(text[])',
                 'lock_key(text,boolean)', 'lock_keys(text[])', 'lockers(xid)', 'message(text,bigint[])',
                 'next_fence(text)', 'now()', 'outcome(bigint)', 'outcome_of(text)',
-                'own_lease(text,boolean,text,bigint)',
+                'own_lease(text,boolean,text,bigint)', 'poll(bigint)',
                 'queue_and_hand_over(text,text,boolean,text,text[],boolean[],integer[],text[],bigint[],text[],'
                     'boolean[],bigint,text,bigint[],boolean)',
                 'release(text)', 'release_after(text,bigint)', 'release_all(text[])',
@@ -329,6 +329,10 @@ $function$;
 -- Whether a lease with this expiry is live at this time.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_is_live(p_expires_at_ms BIGINT, p_now_ms BIGINT) RETURNS BOOLEAN
 LANGUAGE sql STABLE AS 'SELECT p_expires_at_ms > p_now_ms - ${syncguard_locks}_tolerance()';
+
+-- Within how many milliseconds the waiter of an entry with this ttl looks again, whatever happens.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_poll(p_ttl_ms BIGINT) RETURNS BIGINT LANGUAGE sql STABLE
+AS 'SELECT p_ttl_ms / 3';
 
 -- The cleanup deletes leases that expired before this time: twice the tolerance ago.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep_before() RETURNS BIGINT LANGUAGE sql VOLATILE
@@ -641,6 +645,7 @@ DECLARE
     v_now     BIGINT;
     v_commits TEXT;
     v_left    TEXT[];
+    v_poll    BIGINT;
     "Blocked" RECORD;
 BEGIN
     IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
@@ -744,8 +749,9 @@ BEGIN
                     p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_answer.granted_fence);
                 v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
                 -- Also a lapsed entry: a renewal under way would revive it, in front of all others, without a waiter.
-                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-                IF FOUND AND p_shared THEN
+                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
+                RETURNING ${syncguard_locks}_poll(w.ttl_ms) INTO v_poll;
+                IF p_shared AND v_poll > 0 OR p_ttl_ms + ${syncguard_locks}_tolerance() <= v_poll THEN
                     PERFORM ${syncguard_locks}_wake_beside(p_key, p_permits);
                 END IF;
             END IF;
@@ -758,11 +764,28 @@ BEGIN
         IF p_waiter IS NOT NULL THEN
             -- A waiter looks again when the first of the blocking leases ends, because the others may be released
             -- before that without a wake-up; or when the first entry in front ends, because its waiter may be dead.
+            -- Shared leases also block if those in front fill the key beside them, of whom the first can be granted it.
             v_answer.time_left_ms := coalesce(least(
-                CASE WHEN "Blocked".leases_until_ms > v_now THEN least("Blocked".leases_until_ms, (
+                CASE WHEN "Blocked".leases_until_ms > v_now THEN "Blocked".leases_until_ms END,
+                CASE WHEN "Blocked".leases_until_ms > v_now OR p_permits > 1 AND (
+                    SELECT w.permits IS NULL OR NOT EXISTS (
+                        SELECT FROM ${syncguard_locks}_shared s
+                        WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+                        OFFSET w.permits - 1)
+                    FROM ${syncguard_locks}_waiters w
+                    WHERE w.key = p_key AND w.expires_at_ms > v_now ORDER BY w.arrival LIMIT 1
+                ) AND EXISTS (
+                    SELECT FROM (
+                        SELECT FROM ${syncguard_locks}_shared s
+                        WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+                        UNION ALL SELECT FROM ${syncguard_locks}_waiters w
+                        WHERE w.key = p_key AND w.expires_at_ms > v_now
+                            AND ("Blocked".own_arrival IS NULL OR w.arrival < "Blocked".own_arrival)
+                    ) AS o OFFSET p_permits - 1
+                ) THEN (
                     SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
                     WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now) AND p_permits IS NOT NULL
-                )) END,
+                ) END,
                 "Blocked".entry_until_ms) - v_now, v_answer.time_left_ms);
         END IF;
     END IF;
@@ -1101,14 +1124,17 @@ $function$;
 -- Wakes the waiters of a key that can be granted now. p_left is null, or the arrival of a waiter that has left, and
 -- p_permits are its permits: then it also wakes those behind it, because their next look was chosen for that waiter.
 -- The one with permits behind readers has to look, too: the readers may be granted the key and release it without a
--- wake-up. Readers without a limit do not block each other. 0 and 1 wake the whole front of the queue.
+-- wake-up. Readers without a limit do not block each other. 0 and 1 wake the whole front of the queue. Null and 0 stand
+-- for a waiter that was granted the key: then it also wakes those that lapses let in before their next poll, because
+-- they may not know of these leases.
 --
 -- Wake-ups reach the readers in front of the first waiter with permits, and that waiter. The caller has locked the
 -- serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake(p_key TEXT, p_left BIGINT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_granted BOOLEAN := p_left IS NULL AND p_permits IS NOT NULL;
 BEGIN
     -- Lapsed entries are deleted and never skipped, and the delete waits for a renewal under way: such an entry would
     -- be in front of the waiters that are woken.
@@ -1118,7 +1144,8 @@ BEGIN
     FROM (
         SELECT w.*, w.permits IS NULL OR w.arrival = (
                    SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
-               ) AS is_next
+               ) AS is_next,
+               v_now + CASE WHEN v_granted THEN ${syncguard_locks}_poll(w.ttl_ms) ELSE 0 END AS until_ms
         FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
             (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND f.permits IS NOT NULL),
@@ -1128,20 +1155,26 @@ BEGIN
         OR q.is_next
             AND NOT EXISTS (
                 SELECT FROM ${syncguard_locks} l
-                WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now))
+                WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, q.until_ms))
             AND (q.permits IS NULL OR NOT EXISTS (
                 SELECT FROM ${syncguard_locks}_shared s
-                WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now) OFFSET q.permits - 1));
+                WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, q.until_ms)
+                OFFSET q.permits - 1));
 END
 $function$;
 
--- Wakes the waiters for whom a shared lease, just granted to a waiter with so many permits, leaves room. Behind one
--- without a limit, the readers have been woken with it.
+-- Wakes the waiters behind one with so many permits that was just granted the key: those for whom there is room, and
+-- those for whom a lapse makes room before their next poll. Behind one without a limit, the readers have been woken
+-- with it, and a writer waits for all readers.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_beside(p_key TEXT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER) WHERE p_permits IS NOT NULL OR (
-        SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, 0) WHERE p_permits IS NOT NULL OR (
+        SELECT w.permits IS NOT NULL AND (w.shared OR NOT EXISTS (
+            SELECT FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND ${syncguard_locks}_is_live(
+                s.expires_at_ms, ${syncguard_locks}_now() + ${syncguard_locks}_poll(w.ttl_ms))))
+        FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.expires_at_ms > ${syncguard_locks}_now() ORDER BY w.arrival LIMIT 1
     );
 END
@@ -1171,10 +1204,10 @@ BEGIN
 END
 $function$;
 
--- Renews queue entries, and returns for each renewed entry in how many milliseconds to look again, 0 if it can be
--- granted now. A waiter that is not in the answer has to look at once: its entry is lost, or another transaction locks
--- it and may be making a lease of it. It looks without the serialising row, so its answer is a hint, and the next
--- acquire request looks again.
+-- Renews queue entries, and returns for each renewed entry in how many milliseconds to look again, as _acquire does, 0
+-- if it can be granted now. A waiter that is not in the answer has to look at once: its entry is lost, or another
+-- transaction locks it and may be making a lease of it. It looks without the serialising row, so its answer is a hint,
+-- and the next acquire request looks again.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_renew_waiters(p_lock_ids TEXT[])
 RETURNS TABLE (lock_id TEXT, time_left_ms BIGINT)
 LANGUAGE plpgsql AS $function$
@@ -1204,7 +1237,11 @@ BEGIN
     RETURN QUERY
     WITH "Queue" AS (
         SELECT q.lock_id,
-               CASE WHEN k.shared >= q.permits THEN least(k.exclusive_until, k.shared_until) ELSE k.exclusive_until END
+               CASE WHEN k.shared + CASE
+                   WHEN (k.shared < pg_catalog.first_value(q.permits) OVER "InFront") IS NOT FALSE
+                       THEN count(*) OVER "InFront"
+                   ELSE 0
+               END >= q.permits THEN least(k.exclusive_until, k.shared_until) ELSE k.exclusive_until END
                    + ${syncguard_locks}_tolerance() AS leases,
                min(q.expires_at_ms) FILTER (WHERE q.permits IS NOT NULL) OVER "InFront" AS with_permits,
                CASE WHEN q.permits IS NOT NULL THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
@@ -1340,12 +1377,17 @@ BEGIN
     FOR v_number IN 1 .. 64 LOOP
         SELECT w.*, w.permits IS NULL OR NOT EXISTS (
                    SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET w.permits - 1
-               ) AS has_room, (
+               ) AS has_room, w.permits IS NOT NULL AND EXISTS (
+                   SELECT FROM ${syncguard_locks}_shared s
+                   WHERE s.key = p_key
+                       AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now + ${syncguard_locks}_poll(w.ttl_ms))
+                   OFFSET w.permits - 1
+               ) AS is_full, (
                    SELECT c.fence < ${syncguard_locks}_last_fence() FROM ${syncguard_fence_counters} c
                    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
                ) AS has_fence
         INTO "Next" FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 1;
-        IF NOT FOUND OR "Next".expires_at_ms > v_now AND NOT "Next".has_room AND v_fence IS NOT NULL THEN
+        IF NOT FOUND OR "Next".expires_at_ms > v_now AND "Next".is_full AND v_fence IS NOT NULL THEN
             RETURN;
         END IF;
         -- Without a grant, the first waiter is woken even if a lapsed lease has its place: it looks again until
@@ -1369,7 +1411,7 @@ BEGIN
             RETURN;
         END IF;
     END LOOP;
-    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, CASE WHEN v_fence IS NOT NULL THEN 0 END);
 END
 $function$;
 

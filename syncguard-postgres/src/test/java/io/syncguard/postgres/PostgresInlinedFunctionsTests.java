@@ -63,7 +63,8 @@ class PostgresInlinedFunctionsTests {
                 "syncguard_locks_fence_key(key_debug)",
                 "syncguard_locks_key_of_fence(fence_key)",
                 "syncguard_locks_is_live(fence, syncguard_locks_now())",
-                "syncguard_locks_outcome(fence)"
+                "syncguard_locks_outcome(fence)",
+                "syncguard_locks_poll(fence)"
             })
     void in_what_is_selected(String expression) {
         assertThat(plan("SELECT " + expression + " FROM syncguard_fence_counters"))

@@ -75,6 +75,7 @@ class SchemaInitializationTests {
         "syncguard_locks_outcome",
         "syncguard_locks_outcome_of",
         "syncguard_locks_own_lease",
+        "syncguard_locks_poll",
         "syncguard_locks_queue_and_hand_over",
         "syncguard_locks_release",
         "syncguard_locks_release_after",

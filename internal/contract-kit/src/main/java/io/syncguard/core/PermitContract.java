@@ -121,7 +121,8 @@ public abstract class PermitContract extends ListeningFixture {
      * each with their numbers, and {@code force}, a forced release.
      *
      * <p>A waiter with {@code -} accepts no hand-over, one with {@code @} is of another process, and one with {@code !}
-     * of a process without wake-ups. In the end, no waiter that is not mentioned can be granted the key.
+     * of a process without wake-ups. A lease with {@code .} ends before the next poll of any waiter. In the end, no
+     * waiter that is not mentioned can be granted the key.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -170,6 +171,26 @@ public abstract class PermitContract extends ListeningFixture {
             W       | R 3 3       | lapse 0, ask 0                    |             | 1
             W       | R R 3       | lapse 0, ask 0, ask 1             |             | 2
             W       | R R 3       | lapse 0, ask 1, ask 0             |             | 2
+            # A grant also wakes whom a lapse lets in soon: that waiter may not know of the lease.
+            R. R    | 2 2         | lapse 1, ask 0                    |             | 1
+            R R     | 2. 2        | lapse 0, ask 0                    |             | 1
+            R R     | 2. 2 2      | lapse 0, ask 0                    |             | 1
+            R. R R  | 3 3         | lapse 1, ask 0                    |             | 1
+            R. R R  | 3 2         | lapse 1, ask 0                    |             |
+            R. R    | 2 W         | lapse 1, ask 0                    |             |
+            R. R    | 2. W        | lapse 1, ask 0                    |             | 1
+            R. R    | 2 2         | release 1                         | 0           | 1
+            R. R R  | 3 3         | release 2                         | 0           | 1
+            R. R    | 2- 2        | release 1, ask 0                  |             | 0 1
+            W       | W. W        | lapse 0, ask 0                    |             | 1
+            W       | W. W W      | lapse 0, ask 0                    |             | 1
+            W       | W W.        | lapse 0, ask 0                    |             |
+            W       | W. 2        | lapse 0, ask 0                    |             | 1
+            W       | W. R R W    | lapse 0, ask 0                    |             | 1 2
+            W       | R. W        | lapse 0, ask 0                    |             | 1
+            W       | R. R. W     | lapse 0, ask 0, ask 1             |             | 2
+            W       | R. R W      | lapse 0, ask 0, ask 1             |             |
+            W       | R. R. 1     | lapse 0, ask 0, ask 1             |             | 2
             # Whatever else makes a waiter grantable wakes it, and grants nothing.
             R R     | 2 2 2       | end 0 1                           |             | 0
             R R     | 2 2 2       | end 0 1, ask 0, ask 1             |             | 0 1
@@ -328,7 +349,7 @@ public abstract class PermitContract extends ListeningFixture {
     /**
      * Leases and queue entries have their ends, in minutes. The first lease that ends may make room: the others may
      * have been released before, which wakes nobody as long as there is no room. It does not matter to whoever has
-     * room.
+     * room. A lease with {@code ~} lapses before those in front come, one with {@code !} behind them.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -347,22 +368,27 @@ public abstract class PermitContract extends ListeningFixture {
             R:10 R:20         | 2:40      | 3       | 2:40
             R:10              | 1:40 R:30 | 2       | R:30
             R:10              | 1:40      | R       | 1:40
+            # If the first waiter can be granted the key now, those in front count as holders.
+            !R:50 R:10        | 2:40      | 2       | R:10
+            !R:50 R:10        | 2:40      | W       | R:10
+            !R:50 R:10        | 2:40      | 3       | 2:40
+            !R:50 R:10        | 2:40      | R       | 2:40
+            !R:50 R:10        | 2:40 R:30 | 3       | R:10
+            !R:50 R:10 R:20   | 3:40 3:30 | 3       | R:10
+            !W:50             | 2:40 2:30 | 2       | 2:30
             """)
     void who_waits_looks_at_the_first_end_of_what_is_in_the_way(
             String held, @Nullable String inFront, String request, String first) {
         Map<String, AcquireRequest> holders = new LinkedHashMap<>();
         words(held)
-                .forEach(word -> holders.put(word, held(word.startsWith("W") ? writer(end(word)) : reader(end(word)))));
-        holders.forEach((word, holder) -> {
-            if (word.startsWith("~")) {
-                expireLease(holder);
-            }
-        });
+                .forEach(word -> holders.put(word, held(word.contains("W") ? writer(end(word)) : reader(end(word)))));
+        expireLeases("~", holders);
         words(inFront).forEach(word -> {
             AcquireRequest waiter = waiting(request(word.substring(0, 1)));
             queued(waiter);
             store().endQueueEntryIn(waiter.lockId(), end(word));
         });
+        expireLeases("!", holders);
         AcquireRequest waiter = waiting(request(request));
         Duration look = words(held).anyMatch(first::equals) ? end(first).plus(TOLERANCE) : end(first);
 
@@ -372,6 +398,14 @@ public abstract class PermitContract extends ListeningFixture {
         // A batch counts the caller's own entry, too, which is renewed long before it ends.
         Duration entry = backend().waiterTtl();
         assertLeft(again, again.compareTo(entry) > 0 ? look : entry);
+    }
+
+    private void expireLeases(String mark, Map<String, AcquireRequest> holders) {
+        holders.forEach((word, holder) -> {
+            if (word.startsWith(mark)) {
+                expireLease(holder);
+            }
+        });
     }
 
     private static Duration end(String word) {
@@ -528,10 +562,12 @@ public abstract class PermitContract extends ListeningFixture {
     }
 
     private AcquireRequest request(String word) {
-        return switch (word) {
-            case "W" -> writer();
-            case "R" -> reader();
-            default -> limited(Integer.parseInt(word));
+        Duration ttl = word.endsWith(".") ? backend().waiterTtl().dividedBy(10) : TTL;
+        String mode = word.replace(".", "");
+        return switch (mode) {
+            case "W" -> writer(ttl);
+            case "R" -> reader(ttl);
+            default -> request(KEY, LockMode.SHARED, Integer.parseInt(mode), ttl);
         };
     }
 
