@@ -5,6 +5,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Shielded;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Acquires the lock of an election again and again, on one daemon thread that runs while the member takes part.
  *
  * <ol>
- *   <li>The thread waits while the member is paused, and after an error.
+ *   <li>The thread waits while the member is paused, after an error, and after a second term that ended at once.
  *   <li>The first attempt does not wait, so that its answer decides soon whether the member leads.
  *   <li>It acquires the lock with the longest wait time that a request can have: the engine queues it, and wakes it
  *       when it is its turn.
@@ -37,6 +38,9 @@ final class Campaign {
 
     private static final Backoff BACKOFF =
             Backoff.doubling(Duration.ofMillis(250), Duration.ofSeconds(8)).withJitter();
+
+    /** A term that ends sooner counts as one that ended at once. */
+    private static final long SHORT_TERM_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final String election;
     private final LockManager locks;
@@ -63,6 +67,12 @@ final class Campaign {
 
     /** The failed attempts since the last successful one. Only the running thread uses it. */
     private int failures;
+
+    /** The terms in succession that ended at once. Only the running thread uses it. */
+    private int shortTerms;
+
+    /** On the clock: the next attempt is not sent before. Only the running thread uses it. */
+    private long pausesUntil;
 
     /**
      * @param elected is called with each term after it has begun
@@ -141,7 +151,7 @@ final class Campaign {
                 takesPart = awaitTurn();
                 LockHandle grant = takesPart ? acquire() : null;
                 if (grant != null) {
-                    terms.run(grant, this::begin);
+                    run(grant);
                 }
             } catch (Throwable ex) {
                 failed(ex);
@@ -153,7 +163,6 @@ final class Campaign {
     private boolean awaitTurn() {
         lock.lock();
         try {
-            long pausesUntil = time.nanoTime() + BACKOFF.pauseNanos(failures);
             while (membership.takesPart() && (membership.isPaused() || time.nanoTime() < pausesUntil)) {
                 await(membership.isPaused() ? Time.NEVER : pausesUntil - time.nanoTime());
             }
@@ -200,6 +209,27 @@ final class Campaign {
         }
     }
 
+    private void run(LockHandle grant) {
+        long began = time.nanoTime();
+        terms.run(grant, this::begin);
+        if (time.nanoTime() - began >= SHORT_TERM_NANOS || !membership.isOpen()) {
+            shortTerms = 0;
+        } else {
+            endedAtOnce();
+        }
+    }
+
+    /** An application that ends each term would be elected again and again. One end of a term does not delay it. */
+    private void endedAtOnce() {
+        long pause = BACKOFF.pauseNanos(shortTerms++);
+        if (pause > 0) {
+            pausesUntil = time.nanoTime() + pause;
+            Shielded.log(() -> log.warn(shortTerms + " terms of the leader of '" + OneLine.of(election)
+                    + "' in succession ended at once. It campaigns again after "
+                    + MessageText.of(Duration.ofNanos(pause))));
+        }
+    }
+
     private boolean begin(LeaderTerm term) {
         if (!membership.begin(term)) {
             return false;
@@ -214,7 +244,9 @@ final class Campaign {
         if (!membership.isCampaigning() || wasGivenUp()) {
             return;
         }
-        if (failures++ == 0) {
+        boolean first = failures++ == 0;
+        pausesUntil = time.nanoTime() + BACKOFF.pauseNanos(failures);
+        if (first) {
             Shielded.log(() -> log.warn(
                     "The campaign for '" + OneLine.of(election) + "' failed, and is tried again until it succeeds",
                     failure));

@@ -36,6 +36,10 @@ final class Membership {
         return open && joined;
     }
 
+    boolean isOpen() {
+        return open;
+    }
+
     boolean isJoined() {
         return joined;
     }
