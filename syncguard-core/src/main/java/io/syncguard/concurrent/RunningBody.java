@@ -10,6 +10,7 @@ import java.nio.channels.FileLockInterruptionException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * A thread that runs a body under a lock. A loss of the lock interrupts the thread while the body runs, and never after
@@ -28,6 +29,11 @@ public final class RunningBody {
 
     public RunningBody(Thread thread) {
         this.thread = thread;
+    }
+
+    /** Whether the body runs on one of these threads. */
+    public synchronized boolean runsOn(Predicate<Thread> threads) {
+        return !ended && threads.test(thread);
     }
 
     /** Interrupts the body, if it has not ended. */

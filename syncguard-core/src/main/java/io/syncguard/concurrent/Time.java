@@ -38,6 +38,9 @@ public interface Time {
         }
     };
 
+    /** How long {@link #awaitUntil} and {@link #awaitUninterrupted} rely on a signal. */
+    long LONGEST_AWAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** The nanoseconds since an arbitrary moment. */
     long nanoTime();
 
@@ -48,14 +51,14 @@ public interface Time {
      * Waits until this is true, for this duration at most. An interrupt ends the wait, and its flag stays set.
      *
      * @param changed a condition of the lock, signalled after changes
-     * @param done read under the lock
+     * @param done read under the lock, at least ten times a second: it may turn true without a signal
      */
     default void awaitUntil(BooleanSupplier done, Lock lock, Condition changed, Duration atMost) {
         long deadline = nanoTime() + atMost.toNanos();
         lock.lock();
         try {
             for (long now = nanoTime(); !done.getAsBoolean() && now < deadline; now = nanoTime()) {
-                await(changed, deadline - now);
+                await(changed, Math.min(deadline - now, LONGEST_AWAIT_NANOS));
             }
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
@@ -72,7 +75,7 @@ public interface Time {
         try {
             for (long now = nanoTime(); !done.getAsBoolean() && now < deadline; now = nanoTime()) {
                 try {
-                    await(changed, deadline - now);
+                    await(changed, Math.min(deadline - now, LONGEST_AWAIT_NANOS));
                 } catch (InterruptedException ex) {
                     interrupted = true;
                 }

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
@@ -64,22 +65,23 @@ final class Acquisitions {
     }
 
     /**
-     * The grants of the running thread's acquisitions. If a listener stops its own engine, these grants get no handles
+     * The grants of the acquisitions of these threads. If a listener stops its own engine, these grants get no handles
      * that could release them.
      */
-    List<AcquireRequest> grantedToCaller() {
-        UnderWay own = underWay.get(Thread.currentThread());
-        return own == null ? List.of() : List.copyOf(own.granted);
+    List<AcquireRequest> grantedTo(EndingThreads ending) {
+        return underWay.entrySet().stream()
+                .filter(each -> ending.contains(each.getKey()))
+                .flatMap(each -> each.getValue().granted.stream())
+                .toList();
     }
 
     /**
      * Waits until no other thread acquires a lock, for this duration at most. An interrupt does not end the wait: a
      * body that stops its own engine may be interrupted, and other callers need the connections.
      */
-    void awaitOthers(Duration atMost) {
+    void awaitAllBut(EndingThreads ending, Duration atMost) {
         awaited = true;
-        Thread caller = Thread.currentThread();
-        time.awaitUninterrupted(() -> underWay.keySet().stream().allMatch(caller::equals), lock, ended, atMost);
+        time.awaitUninterrupted(() -> underWay.keySet().stream().allMatch(ending::contains), lock, ended, atMost);
     }
 
     private void signal() {

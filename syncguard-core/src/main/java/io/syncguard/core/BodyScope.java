@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class BodyScope implements CurrentLocks.Scope {
 
     private final LeaseHandle handle;
-    private final RunningBody body = new RunningBody(Thread.currentThread());
+    private final Thread thread = Thread.currentThread();
+    private final RunningBody body = new RunningBody(thread);
     private final boolean interruptible;
     private final HeldObservation.Body observation;
 
@@ -45,7 +46,7 @@ final class BodyScope implements CurrentLocks.Scope {
     }
 
     private void begin(LockHandle view) {
-        handle.bodies().began();
+        handle.bodies().began(thread);
         if (interruptible) {
             handle.bodies().add(body);
         }
@@ -66,7 +67,7 @@ final class BodyScope implements CurrentLocks.Scope {
 
     @Override
     public void close() {
-        handle.bodies().ended();
+        handle.bodies().ended(thread);
         if (interruptible) {
             handle.bodies().remove(body);
             endInterruptible(body);

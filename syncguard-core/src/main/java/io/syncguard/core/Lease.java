@@ -53,6 +53,9 @@ final class Lease {
     /** Written under the monitor. Read by all. */
     private volatile Phase phase = Phase.HELD;
 
+    /** The thread that sends the release. Written once, read by all. */
+    private volatile @Nullable Thread releasing;
+
     /**
      * One extension at a time, so that answers do not overtake each other. The open {@link LeaseExtension} has the
      * permit.
@@ -227,7 +230,17 @@ final class Lease {
     /** Begins the release. Returns true to one caller only, who sends it. */
     boolean beginRelease() {
         loseIfOver();
-        return leave(Phase.HELD, Phase.RELEASING);
+        if (!leave(Phase.HELD, Phase.RELEASING)) {
+            return false;
+        }
+        releasing = Thread.currentThread();
+        return true;
+    }
+
+    /** The thread that sends the release, or has sent it and informs listeners; {@code null} before. */
+    @Nullable
+    Thread releasing() {
+        return releasing;
     }
 
     void released() {

@@ -5,7 +5,6 @@ import io.syncguard.concurrent.Shielded;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -24,25 +23,44 @@ final class LeaseBodies {
 
     private volatile boolean committed;
 
-    /** How many bodies run, also those that no loss interrupts. */
-    private final AtomicInteger running = new AtomicInteger();
+    /** The threads of the bodies that run, also of those that no loss interrupts. */
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
 
     /** Whether a body has begun since {@link #wereUsed} was called last, or ran then. */
     private volatile boolean used;
 
-    void began() {
+    private volatile boolean begun;
+
+    void began(Thread thread) {
+        begun = true;
         used = true;
-        running.incrementAndGet();
+        threads.add(thread);
     }
 
-    void ended() {
-        running.decrementAndGet();
+    void ended(Thread thread) {
+        threads.remove(thread);
+    }
+
+    /** Whether a body has ever begun. */
+    boolean haveBegun() {
+        return begun;
+    }
+
+    /**
+     * The threads that run the bodies, without that of the holder if there are others: it usually waits for these.
+     *
+     * @param holder the thread that acquired the lease
+     */
+    List<Thread> threads(Thread holder) {
+        List<Thread> others =
+                threads.stream().filter(thread -> thread != holder).toList();
+        return others.isEmpty() ? List.copyOf(threads) : others;
     }
 
     /** Whether a body has run since the last call, or since the grant. One thread calls it. */
     boolean wereUsed() {
         boolean before = used;
-        used = running.get() > 0;
+        used = !threads.isEmpty();
         return before || used;
     }
 

@@ -11,6 +11,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
@@ -192,6 +193,27 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     /** Begins a release that the caller sends. Returns {@code false} if {@link #close} has to do more than that. */
     boolean isReleaseToBeSent() {
         return !bodies.wereCommitted() && release.isToBeSent(guarded(request()));
+    }
+
+    /**
+     * Whether nobody will release it any more: all threads that could do that are about to end with the application.
+     * Work that goes on in no body, such as a future after a body, may still release it.
+     *
+     * @param holder the thread that acquired it
+     */
+    boolean isAbandoned(EndingThreads ending, Thread holder) {
+        Thread releasing = lease.releasing();
+        if (releasing != null) {
+            return ending.contains(releasing);
+        }
+        // The release waits for a transaction, which is usually one of the holder.
+        if (release.isPending()) {
+            return ending.contains(holder);
+        }
+        List<Thread> threads = bodies.threads(holder);
+        return threads.isEmpty()
+                ? !bodies.haveBegun() && ending.exits(holder)
+                : threads.stream().allMatch(ending::contains);
     }
 
     /** Whether a body has run since the last call, or the holder has released it. One thread calls it. */

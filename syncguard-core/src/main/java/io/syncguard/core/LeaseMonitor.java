@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockHandle;
 import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
@@ -27,7 +28,12 @@ final class LeaseMonitor implements AutoCloseable {
     private static final long LACK_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
     /** @param thread the one that acquired it */
-    private record Held(Lease lease, LockHandle handle, Thread thread) {}
+    private record Held(Lease lease, LeaseHandle handle, Thread thread) {
+
+        boolean isAbandoned(EndingThreads ending) {
+            return handle.isAbandoned(ending, thread);
+        }
+    }
 
     private final ConcurrentMap<String, Held> held = new ConcurrentHashMap<>();
     private final Time time;
@@ -53,7 +59,7 @@ final class LeaseMonitor implements AutoCloseable {
      *
      * @param wasUsed whether the holder has used the handle since it was asked last
      */
-    void add(Lease lease, LockHandle handle, BooleanSupplier wasUsed) {
+    void add(Lease lease, LeaseHandle handle, BooleanSupplier wasUsed) {
         held.put(lease.lockId(), new Held(lease, handle, Thread.currentThread()));
         watch(lease);
         leaks.watch(lease, wasUsed);
@@ -116,24 +122,27 @@ final class LeaseMonitor implements AutoCloseable {
                 .toList();
     }
 
-    /** Waits until no lease is held, for this duration at most. An interrupt ends the wait. */
-    void awaitNone(Duration atMost) {
-        time.awaitUntil(held::isEmpty, lock, fewer, atMost);
+    /**
+     * Waits until no lease is held, for this duration at most. An interrupt ends the wait.
+     *
+     * @param ending nobody waits for leases that these would have to release
+     */
+    void awaitNone(Duration atMost, EndingThreads ending) {
+        releasesAwaited = true;
+        time.awaitUntil(() -> held.values().stream().allMatch(each -> each.isAbandoned(ending)), lock, fewer, atMost);
     }
 
     /**
-     * Does the same. But an interrupt does not end the wait for releases that their holders send: a body that stops its
-     * own engine is interrupted by its loss, and other holders need the connections.
+     * Waits for the releases that their holders send. An interrupt does not end this wait: a body that stops its own
+     * engine is interrupted by its loss, and other holders need the connections.
      */
-    void awaitEnds(Duration atMost) {
-        long deadline = time.nanoTime() + atMost.toNanos();
-        awaitNone(atMost);
+    void awaitReleases(Duration atMost, EndingThreads ending) {
         releasesAwaited = true;
         time.awaitUninterrupted(
-                () -> leases().stream().noneMatch(Lease::isReleasing),
+                () -> held.values().stream().allMatch(each -> !each.lease().isReleasing() || each.isAbandoned(ending)),
                 lock,
                 fewer,
-                Duration.ofNanos(deadline - time.nanoTime()));
+                atMost);
     }
 
     @Override

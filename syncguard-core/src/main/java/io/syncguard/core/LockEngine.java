@@ -8,6 +8,7 @@ import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
@@ -213,24 +214,44 @@ public final class LockEngine implements LockManager, AutoCloseable {
      * then on no lock is granted and waiting callers are aborted; {@link #stop} waits for what is left of it.
      */
     public void drain() {
+        drain(Thread.currentThread());
+    }
+
+    /**
+     * The same.
+     *
+     * @param caller the thread that stops the application
+     */
+    public void drain(Thread caller) {
         long until = time.nanoTime() + settings.shutdownTimeout().toNanos();
         grantsUntil = until;
         waiters.wakeAllAt(until);
-        monitor.awaitNone(settings.shutdownTimeout());
+        monitor.awaitNone(settings.shutdownTimeout(), new EndingThreads(caller));
     }
 
     /**
      * Grants no more locks and aborts waiting callers. Waits until holders have released their locks, at most for the
      * shutdown timeout, while heartbeats go on. Then releases the others, which are lost for their holders. Before and
-     * after that wait, requests under way have the in-doubt period of the store to end.
+     * after that wait, requests under way have the in-doubt period of the store to end. It waits for no thread that has
+     * asked for the end of the application: see {@link EndingThreads}.
      */
     public void stop() {
+        stop(Thread.currentThread());
+    }
+
+    /**
+     * The same.
+     *
+     * @param caller the thread that stops the application
+     */
+    public void stop(Thread caller) {
+        EndingThreads ending = new EndingThreads(caller);
         grantsLocks = false;
         // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
-        acquisitions.awaitOthers(backend.inDoubtPeriod());
-        monitor.awaitNone(timeToStop());
-        backgroundReleaser.releaseAll(acquisitions.grantedToCaller());
+        acquisitions.awaitAllBut(ending, backend.inDoubtPeriod());
+        monitor.awaitNone(timeToStop(), ending);
+        backgroundReleaser.releaseAll(acquisitions.grantedTo(ending));
         for (Lease lease : monitor.leases()) {
             lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
             // Its holder may be about to release it: a second release would take the first one's answer away.
@@ -238,7 +259,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 backgroundReleaser.release(lease);
             }
         }
-        monitor.awaitEnds(backend.inDoubtPeriod());
+        monitor.awaitReleases(backend.inDoubtPeriod(), ending);
         backgroundReleaser.flush();
     }
 

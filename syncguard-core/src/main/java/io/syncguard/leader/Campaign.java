@@ -8,6 +8,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Backoff;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
@@ -108,17 +109,11 @@ final class Campaign {
      * Waits until the thread has released everything and ended; for members that have left. An interrupt ends the wait.
      */
     void awaitEnd(Duration timeout) {
-        long deadline = time.nanoTime() + timeout.toNanos();
-        lock.lock();
-        try {
-            for (long now = time.nanoTime(); thread != null && now < deadline; now = time.nanoTime()) {
-                time.await(changed, deadline - now);
-            }
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
-        }
+        Thread caller = Thread.currentThread();
+        EndingThreads ending = new EndingThreads(caller);
+        terms.stoppedBy(caller);
+        time.awaitUntil(() -> thread == null || ending.contains(thread), lock, changed, timeout);
+        terms.stoppedBy(null);
     }
 
     /** Called after each change of the membership, and before the next one. */

@@ -43,6 +43,9 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
     /** One thread. Written under this, read by all. */
     private volatile @Nullable ReadyThreads thread;
 
+    /** The thread while it calls listeners. Written by itself, read by all. */
+    private volatile @Nullable Thread listening;
+
     /** Guarded by this. */
     private boolean closed;
 
@@ -90,6 +93,11 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
         return dispatch(listener -> listener.revoked(event));
     }
 
+    @Override
+    public @Nullable Thread listening() {
+        return listening;
+    }
+
     /** @return done when all listeners have returned, or the event is left out because the application has shut down */
     CompletableFuture<Void> dispatch(Consumer<LeaderListener> event) {
         ReadyThreads current = thread;
@@ -114,7 +122,9 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
     }
 
     private void callAll(Consumer<LeaderListener> event) {
+        listening = Thread.currentThread();
         Stream.concat(common.stream(), own.stream()).forEach(listener -> call(listener, event));
+        listening = null;
     }
 
     private static void call(LeaderListener listener, Consumer<LeaderListener> event) {

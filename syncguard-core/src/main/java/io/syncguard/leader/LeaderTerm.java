@@ -4,6 +4,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.OneLine;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -70,7 +71,7 @@ public final class LeaderTerm {
     /** Ends the leadership at once; the lock is held until all bodies have ended. Only the first reason counts. */
     void stepDown(LeaderRevocation reason) {
         if (steppedDown.compareAndSet(null, reason)) {
-            end(TermBody::stepDown);
+            end(reason == LeaderRevocation.SHUTDOWN ? TermBody::shutDown : TermBody::stepDown);
         }
     }
 
@@ -125,6 +126,11 @@ public final class LeaderTerm {
 
     int bodies() {
         return bodies.count();
+    }
+
+    /** The number of bodies that run on other threads, or in a future. */
+    int bodiesBeside(EndingThreads ending) {
+        return bodies.countBeside(ending);
     }
 
     LockHandle lock() {

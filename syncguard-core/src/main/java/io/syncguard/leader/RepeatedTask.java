@@ -47,13 +47,13 @@ final class RepeatedTask implements LeaderRegistration {
         }
     }
 
-    /** Interrupts a run that is under way. */
+    /** Interrupts a run that is under way, unless that run closes this. */
     @Override
     public synchronized void close() {
         closed = true;
         runner.close();
         if (running != null) {
-            running.stepDown();
+            running.shutDown();
         }
     }
 

@@ -2,6 +2,7 @@ package io.syncguard.leader;
 
 import io.syncguard.LockHandle;
 import io.syncguard.OneLine;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -50,6 +51,11 @@ final class TermBodies implements TermBody.Hook {
 
     int count() {
         return running.size();
+    }
+
+    int countBeside(EndingThreads ending) {
+        return (int)
+                running.stream().filter(body -> !body.runsOn(ending::contains)).count();
     }
 
     /** Ends each body, also after a failure for another one. */

@@ -4,6 +4,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.concurrent.RunningBody;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,18 @@ public final class TermBody implements AutoCloseable {
     void stepDown() {
         running.interrupt();
         runCallback();
+    }
+
+    /** The same at the end of the application. A body that has asked for that end is not interrupted while it ends. */
+    void shutDown() {
+        if (!runsOn(Thread.currentThread()::equals)) {
+            running.interrupt();
+        }
+        runCallback();
+    }
+
+    boolean runsOn(Predicate<Thread> threads) {
+        return running.runsOn(threads);
     }
 
     /** The lock is lost, and has interrupted the thread. */

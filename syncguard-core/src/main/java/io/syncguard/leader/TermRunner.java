@@ -3,6 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.LockHandle;
 import io.syncguard.MessageText;
 import io.syncguard.OneLine;
+import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one term after the other, on the thread of the campaign: rotates the fence when that is due, waits for the end
@@ -30,6 +32,9 @@ final class TermRunner {
 
     /** A term may have ended, or a body or listener of it. */
     private final Condition changed = lock.newCondition();
+
+    /** The thread that stops the application, while it waits for the campaign. Written by it, read by the campaign. */
+    private volatile @Nullable Thread stopping;
 
     /**
      * @param fenceRotation how long a term keeps a fence; zero for its whole time
@@ -98,26 +103,31 @@ final class TermRunner {
         }
     }
 
-    /** Waits for the bodies and listeners of a term that is over, at most for the shutdown timeout. */
+    /** The thread that stops the application: no term waits for it. {@code null} when it goes on. */
+    void stoppedBy(@Nullable Thread thread) {
+        stopping = thread;
+    }
+
+    /**
+     * Waits for the bodies and listeners of a term that is over, at most for the shutdown timeout, and for none that
+     * has asked for the end of the application.
+     */
     private void awaitUnused(LeaderTerm over) {
         CompletableFuture<Void> dispatched = over.reportEnd();
-        long deadline = time.nanoTime() + shutdownTimeout.toNanos();
-        lock.lock();
-        try {
-            while (over.bodies() > 0 || !dispatched.isDone()) {
-                long left = deadline - time.nanoTime();
-                if (left <= 0) {
-                    log.warn("The lock of the leader of '" + OneLine.of(election)
-                            + "' is released while it is still in use, by "
-                            + over.bodies() + " running bodies" + (dispatched.isDone() ? "" : " and by a listener")
-                            + ", " + MessageText.of(shutdownTimeout) + " after the end of the term");
-                    return;
-                }
-                await(left);
-            }
-        } finally {
-            lock.unlock();
+        time.awaitUninterrupted(() -> !isUsed(over, dispatched), lock, changed, shutdownTimeout);
+        if (isUsed(over, dispatched)) {
+            log.warn("The lock of the leader of '" + OneLine.of(election)
+                    + "' is released while it is still in use, by "
+                    + over.bodies() + " running bodies" + (dispatched.isDone() ? "" : " and by a listener")
+                    + ", " + MessageText.of(shutdownTimeout) + " after the end of the term");
         }
+    }
+
+    private boolean isUsed(LeaderTerm over, CompletableFuture<Void> dispatched) {
+        EndingThreads ending = new EndingThreads(stopping);
+        Thread listening = events.listening();
+        return over.bodiesBeside(ending) > 0
+                || !dispatched.isDone() && (listening == null || !ending.contains(listening));
     }
 
     private void release(LockHandle grant) {

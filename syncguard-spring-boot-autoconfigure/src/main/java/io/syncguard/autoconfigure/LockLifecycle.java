@@ -50,7 +50,9 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         List<LockEngine> all = engines.get();
-        Consumer<LockEngine> stop = tasksGoOn.getAsBoolean() ? LockEngine::drain : LockEngine::stop;
+        Thread caller = Thread.currentThread();
+        Consumer<LockEngine> stop =
+                tasksGoOn.getAsBoolean() ? engine -> engine.drain(caller) : engine -> engine.stop(caller);
         List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
                 .map(engine -> CompletableFuture.runAsync(() -> shielded(stop, engine), this::runOnNewThread))

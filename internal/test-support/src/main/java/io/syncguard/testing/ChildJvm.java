@@ -10,6 +10,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -103,6 +104,25 @@ public final class ChildJvm implements AutoCloseable {
                 throw new IllegalStateException("No answer from the child. Its log: " + Files.readString(errors));
             }
             return answer;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /**
+     * Waits until the process has ended by itself.
+     *
+     * @return its log
+     */
+    public String awaitEnd(Duration atMost) {
+        try {
+            if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException("The child runs on. Its log: " + Files.readString(errors));
+            }
+            return Files.readString(errors);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         } catch (InterruptedException ex) {
