@@ -309,6 +309,7 @@ final class Acquirer {
                 AcquireResult.Queued entry = (AcquireResult.Queued) result;
                 contention = new Contention(request.key(), entry.holder());
                 queued = true;
+                waiter.queued();
                 report.waits(contention);
                 waiters.queued(report);
                 if (isLate()) {

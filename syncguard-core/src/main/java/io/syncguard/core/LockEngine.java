@@ -11,12 +11,15 @@ import io.syncguard.LockRequest;
 import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +59,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /** On the clock. Written by the thread that starts or stops the application, read by all. */
     private volatile long grantsUntil = Time.NEVER;
+
+    /** Whether {@link #stop} has run to its end. Written by the thread that starts or stops the application. */
+    private volatile boolean stopped;
 
     /**
      * Owns the backend: {@link #close} closes it.
@@ -205,6 +211,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         backgroundReleaser.start();
         waiters.wakeAllAt(Time.NEVER);
         grantsUntil = Time.NEVER;
+        stopped = false;
         grantsLocks = true;
     }
 
@@ -231,9 +238,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /**
      * Grants no more locks and aborts waiting callers. Waits until holders have released their locks, at most for the
-     * shutdown timeout, while heartbeats go on. Then releases the others, which are lost for their holders. Before and
-     * after that wait, requests under way have the in-doubt period of the store to end. It waits for no thread that has
-     * asked for the end of the application: see {@link EndingThreads}.
+     * shutdown timeout, while heartbeats go on. Then releases the others, which are lost for their holders. At the
+     * beginning and after that wait, requests under way have the in-doubt period of the store to end. It waits for no
+     * thread that has asked for the end of the application: see {@link EndingThreads}.
      */
     public void stop() {
         stop(Thread.currentThread());
@@ -246,21 +253,20 @@ public final class LockEngine implements LockManager, AutoCloseable {
      */
     public void stop(Thread caller) {
         EndingThreads ending = new EndingThreads(caller);
+        long until = Math.min(
+                grantsUntil, time.nanoTime() + settings.shutdownTimeout().toNanos());
         grantsLocks = false;
         // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
         acquisitions.awaitAllBut(ending, backend.inDoubtPeriod());
-        monitor.awaitNone(timeToStop(), ending);
-        backgroundReleaser.releaseAll(acquisitions.grantedTo(ending));
-        for (Lease lease : monitor.leases()) {
-            lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
-            // Its holder may be about to release it: a second release would take the first one's answer away.
-            if (lease.phase() == Lease.Phase.LOST) {
-                backgroundReleaser.release(lease);
-            }
-        }
+        // The callers of the others do not go on: listeners of theirs hang, or stop the engine.
+        waiters.queuedIds().forEach(backgroundReleaser::leaveQueue);
+        giveBack(acquisitions.grantedTo(ending));
+        monitor.awaitNone(Duration.ofNanos(until - time.nanoTime()), ending);
+        monitor.leases().forEach(this::lose);
         monitor.awaitReleases(backend.inDoubtPeriod(), ending);
         backgroundReleaser.flush();
+        stopped = true;
     }
 
     /** {@link #stop Stops} the engine if it still runs, ends all threads and closes the backend. */
@@ -273,14 +279,25 @@ public final class LockEngine implements LockManager, AutoCloseable {
         return grantsLocks && time.nanoTime() < grantsUntil;
     }
 
-    private Duration timeToStop() {
-        return grantsUntil == Time.NEVER
-                ? settings.shutdownTimeout()
-                : Duration.ofNanos(Math.max(0, grantsUntil - time.nanoTime()));
+    /** What no caller will get is released before the engine waits for holders. */
+    private void giveBack(List<AcquireRequest> granted) {
+        backgroundReleaser.releaseAll(granted);
+        Set<String> lockIds = granted.stream().map(AcquireRequest::lockId).collect(Collectors.toSet());
+        monitor.leases().stream()
+                .filter(lease -> lockIds.contains(lease.lockId()))
+                .forEach(this::lose);
+    }
+
+    private void lose(Lease lease) {
+        lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
+        // Its holder may be about to release it: a second release would take the first one's answer away.
+        if (lease.phase() == Lease.Phase.LOST) {
+            backgroundReleaser.release(lease);
+        }
     }
 
     private void stopIfRunning() {
-        if (grantsLocks || !monitor.leases().isEmpty()) {
+        if (!stopped) {
             stop();
         }
     }

@@ -55,6 +55,9 @@ final class Waiter implements AutoCloseable {
     /** Written under the lock. */
     private volatile long confirmedAt;
 
+    /** Whether it may have a queue entry. Written by the caller. */
+    private volatile boolean queued;
+
     /** When the safety poll is due, never while the caller is awake. Written under the lock. */
     private volatile long pollAt = Time.NEVER;
 
@@ -77,6 +80,15 @@ final class Waiter implements AutoCloseable {
 
     KeyedLockId keyedLockId() {
         return request.keyedLockId();
+    }
+
+    /** The caller has got a queue entry. */
+    void queued() {
+        queued = true;
+    }
+
+    boolean isQueued() {
+        return queued;
     }
 
     /**

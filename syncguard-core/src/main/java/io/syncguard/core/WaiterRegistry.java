@@ -119,6 +119,14 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
                 .toList();
     }
 
+    /** The lock ids of those that may have a queue entry, also while they do not sleep. */
+    List<KeyedLockId> queuedIds() {
+        return waiters.values().stream()
+                .filter(Waiter::isQueued)
+                .map(Waiter::keyedLockId)
+                .toList();
+    }
+
     /** Wakes all waiters at this time, also those that come until then. {@link Time#NEVER} takes that back. */
     void wakeAllAt(long nanoTime) {
         endsAt.set(nanoTime);

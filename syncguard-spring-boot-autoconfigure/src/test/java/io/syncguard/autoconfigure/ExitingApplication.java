@@ -53,9 +53,9 @@ public class ExitingApplication {
         HANDLE {
             @Override
             void end(ConfigurableApplicationContext application) {
-                try (LockHandle unused = application.getBean(LockManager.class).acquire(ORDER)) {
-                    exit();
-                }
+                LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
+                exit();
+                lock.release();
             }
         },
         ANNOTATED {

@@ -5,16 +5,23 @@ import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.LockEvent;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
+import io.syncguard.spi.AcquireRequest;
+import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Work under a lock stops its own engine. The engine does not wait for that work, and still does for other holders. The
@@ -98,6 +105,100 @@ class EndFromWithinTests {
             locks.drain();
             return stop(lock);
         }));
+    }
+
+    /** The thread may hang there for ever. */
+    @Test
+    void a_listener_that_hangs_after_a_release_is_waited_for_once() {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        EngineFixture process = new EngineFixture(new LockListener() {
+            @Override
+            public void released(LockEvent event) {
+                awaitUninterrupted(mayEnd);
+            }
+        });
+        LockHandle lock = process.engine.acquire(ORDER);
+        FutureTask<Boolean> release = inAnotherThread(lock::release);
+        eventually().until(() -> !process.backend.isLocked("order:42") && lock.state() == LockHandle.State.RELEASED);
+        FutureTask<Void> closing = inAnotherThread(() -> {
+            process.engine.stop();
+            process.engine.close();
+            return null;
+        });
+        eventually().until(() -> !process.engine.grantsLocks());
+        process.settle();
+
+        process.time.advance(EngineSettings.defaults("test").shutdownTimeout());
+
+        eventually().until(closing::isDone);
+        mayEnd.countDown();
+        eventually().until(release::isDone);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"waitStarted", "waitEnded", "refused", "failed", "acquired", "released"})
+    void a_listener_that_stops_leaves_neither_a_lock_nor_a_queue_entry(String event) {
+        AtomicReference<EngineFixture> process = new AtomicReference<>();
+        LockListener listener = (LockListener) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {LockListener.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals(event)) {
+                        process.get().engine.close();
+                    }
+                    return method.getName().equals("hashCode") ? (Object) 1 : null;
+                });
+        process.set(new EngineFixture(listener));
+        AcquireRequest other = process.get().holdElsewhere("order:42", EngineFixture.TTL);
+        LockEngine engine = process.get().engine;
+
+        FutureTask<?> waits = inAnotherThread(() -> {
+            if (event.equals("refused")) {
+                return engine.tryAcquire(ORDER);
+            }
+            if (event.equals("failed")) {
+                Thread.currentThread().interrupt();
+            }
+            return engine.acquire(ORDER).release();
+        });
+        if (event.equals("waitEnded") || event.equals("acquired") || event.equals("released")) {
+            eventually().until(() -> process.get().store.queue("order:42").size() == 1);
+            process.get().releaseElsewhere(other);
+        }
+
+        eventually().until(waits::isDone);
+        assertThat(process.get().backend.closed).isTrue();
+        assertThat(process.get().store.queue("order:42")).isEmpty();
+        assertThat(process.get().backend.lookup("order:42"))
+                .allSatisfy(left -> assertThat(left.owner()).isEqualTo("elsewhere"));
+    }
+
+    @Test
+    void a_listener_that_hangs_while_another_thread_stops_leaves_no_queue_entry() {
+        CountDownLatch hangs = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        EngineFixture process = new EngineFixture(new LockListener() {
+            @Override
+            public void waitStarted(LockEvent event) {
+                hangs.countDown();
+                awaitUninterrupted(mayEnd);
+            }
+        });
+        process.holdElsewhere("order:42", EngineFixture.TTL);
+        FutureTask<LockHandle> waits = inAnotherThread(() -> process.engine.acquire(ORDER));
+        awaitUninterrupted(hangs);
+        FutureTask<Void> closing = inAnotherThread(() -> {
+            process.engine.close();
+            return null;
+        });
+
+        process.advanceUntil(closing::isDone);
+
+        assertThat(process.store.queue("order:42")).isEmpty();
+        mayEnd.countDown();
+        eventually().until(waits::isDone);
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        Awaitility.await().until(() -> latch.getCount() == 0);
     }
 
     private LockHandle stop(LockHandle lock) {
