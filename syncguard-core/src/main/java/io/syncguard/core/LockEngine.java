@@ -252,9 +252,17 @@ public final class LockEngine implements LockManager, AutoCloseable {
      * @param caller the thread that stops the application
      */
     public void stop(Thread caller) {
+        stop(caller, settings.shutdownTimeout());
+    }
+
+    /**
+     * The same.
+     *
+     * @param atMost how long it waits for holders
+     */
+    public void stop(Thread caller, Duration atMost) {
         EndingThreads ending = new EndingThreads(caller);
-        long until = Math.min(
-                grantsUntil, time.nanoTime() + settings.shutdownTimeout().toNanos());
+        long until = Math.min(grantsUntil, time.nanoTime() + atMost.toNanos());
         grantsLocks = false;
         // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);

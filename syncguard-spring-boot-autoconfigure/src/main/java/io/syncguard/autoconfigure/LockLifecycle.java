@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.LockEngine;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
@@ -21,9 +22,13 @@ final class LockLifecycle implements SmartLifecycle {
     /** The lowest phases start first and stop last. Other components have phases from zero up. */
     private static final int PHASE = Integer.MIN_VALUE / 2;
 
+    /** Spring's test framework pauses an application that the next test class does not use. */
+    private static final String CONTEXTS_OF_TESTS = "org.springframework.test.context.cache.";
+
     private final ThreadFactory stoppers = DaemonThreadFactory.named("syncguard-stop");
     private final Supplier<List<LockEngine>> engines;
     private final BooleanSupplier tasksGoOn;
+    private final BooleanSupplier closes;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
@@ -31,10 +36,12 @@ final class LockLifecycle implements SmartLifecycle {
     /**
      * @param engines gives the current engines, because those of tenants may change
      * @param tasksGoOn whether tasks go on after the stop, until the beans are destroyed
+     * @param closes whether the application stops for good
      */
-    LockLifecycle(Supplier<List<LockEngine>> engines, BooleanSupplier tasksGoOn) {
+    LockLifecycle(Supplier<List<LockEngine>> engines, BooleanSupplier tasksGoOn, BooleanSupplier closes) {
         this.engines = engines;
         this.tasksGoOn = tasksGoOn;
+        this.closes = closes;
     }
 
     @Override
@@ -50,9 +57,7 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         List<LockEngine> all = engines.get();
-        Thread caller = Thread.currentThread();
-        Consumer<LockEngine> stop =
-                tasksGoOn.getAsBoolean() ? engine -> engine.drain(caller) : engine -> engine.stop(caller);
+        Consumer<LockEngine> stop = end(Thread.currentThread());
         List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
                 .map(engine -> CompletableFuture.runAsync(() -> shielded(stop, engine), this::runOnNewThread))
@@ -70,6 +75,19 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public int getPhase() {
         return PHASE;
+    }
+
+    /** A test class that has ended releases nothing any more, so the next one does not wait for it. */
+    private Consumer<LockEngine> end(Thread caller) {
+        if (!closes.getAsBoolean() && isPausedBetweenTests()) {
+            return engine -> engine.stop(caller, Duration.ZERO);
+        }
+        return tasksGoOn.getAsBoolean() ? engine -> engine.drain(caller) : engine -> engine.stop(caller);
+    }
+
+    private static boolean isPausedBetweenTests() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().startsWith(CONTEXTS_OF_TESTS)));
     }
 
     private static void shielded(Consumer<LockEngine> stop, LockEngine engine) {

@@ -168,7 +168,8 @@ public final class SyncGuardAutoConfiguration {
                                 beans.getBeansOfType(PostgresLockManagers.class).values().stream()
                                         .flatMap(each -> each.engines().values().stream()))
                         .toList(),
-                new LateExecutors(context)::endBeforeEngines);
+                new LateExecutors(context)::endBeforeEngines,
+                context::isClosed);
     }
 
     /** Created before all other beans: it must not create any of them, not even the properties. */

@@ -12,10 +12,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.MergedContextConfiguration;
+import org.springframework.test.context.cache.ContextCache;
+import org.springframework.test.context.cache.DefaultContextCache;
+import org.springframework.test.context.support.DelegatingSmartContextLoader;
 
 /**
  * Applications that stop and start again, or whose start fails: locks work while an application runs, and nothing is
@@ -64,6 +69,33 @@ class ApplicationRestartTests {
             application.restart();
             assertHeldByHeartbeats(locks);
         });
+    }
+
+    @Test
+    @Timeout(60)
+    void spring_s_test_framework_pauses_an_application_without_a_wait_for_what_a_test_holds() {
+        applications.run(
+                application -> {
+                    LockManager locks = application.getBean(LockManager.class);
+                    LockHandle left = locks.acquire(ORDER);
+                    MergedContextConfiguration test = new MergedContextConfiguration(
+                            getClass(),
+                            new String[0],
+                            new Class<?>[] {getClass()},
+                            new String[0],
+                            new DelegatingSmartContextLoader());
+                    DefaultContextCache contexts = new DefaultContextCache(1, ContextCache.PauseMode.ALWAYS);
+                    contexts.put(test, same -> application);
+                    contexts.registerContextUsage(test, getClass());
+
+                    contexts.unregisterContextUsage(test, getClass());
+
+                    assertThat(left.state()).isEqualTo(LockHandle.State.LOST);
+                    assertThat(database.lockedKeys()).isEmpty();
+                    application.restart();
+                    assertHeldByHeartbeats(locks);
+                },
+                "syncguard.shutdown-timeout=2m");
     }
 
     @Test

@@ -86,8 +86,8 @@ public class ExitingApplication {
             @Override
             void end(ConfigurableApplicationContext application) {
                 application.getBean(LockTemplate.class).execute(ORDER, lock -> {
-                    System.exit(SpringApplication.exit(application));
-                    return lock;
+                    SpringApplication.exit(application);
+                    return exit();
                 });
             }
         },
@@ -144,6 +144,7 @@ public class ExitingApplication {
         abstract void end(ConfigurableApplicationContext application) throws Exception;
 
         static Object exit() {
+            System.out.println("exits");
             System.exit(0);
             return ORDER;
         }
@@ -158,7 +159,9 @@ public class ExitingApplication {
         System.setOut(System.err);
         ConfigurableApplicationContext application = new SpringApplicationBuilder(ExitingApplication.class)
                 .web(WebApplicationType.NONE)
-                .properties("syncguard.shutdown-timeout=" + SHUTDOWN_TIMEOUT)
+                .properties(
+                        "syncguard.shutdown-timeout=" + SHUTDOWN_TIMEOUT,
+                        "syncguard.leader.elections.scheduler.auto-startup=false")
                 .run();
         Place.valueOf(arguments[0]).end(application);
         Thread.sleep(SHUTDOWN_TIMEOUT.toMillis());
