@@ -7,9 +7,6 @@ import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileLockInterruptionException;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -82,13 +79,7 @@ public final class RunningBody {
     }
 
     private static boolean isOfInterrupt(Throwable failure) {
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (Throwable each = failure; each != null && seen.add(each); each = each.getCause()) {
-            if (isInterrupt(each)) {
-                return true;
-            }
-        }
-        return false;
+        return Chain.causes(failure).anyMatch(RunningBody::isInterrupt);
     }
 
     private static boolean isInterrupt(Throwable failure) {

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
+import io.syncguard.concurrent.Chain;
 import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,11 +21,10 @@ interface ConnectionRefusal {
 
     /** Returns the refusal that the error or one of its causes reports; {@code null} if there is none. */
     static @Nullable ConnectionRefusal of(SQLException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof ConnectionRefusal refusal) {
-                return refusal;
-            }
-        }
-        return PoolerRefusal.of(error);
+        return Chain.causes(error)
+                .filter(ConnectionRefusal.class::isInstance)
+                .map(ConnectionRefusal.class::cast)
+                .findFirst()
+                .orElseGet(() -> PoolerRefusal.of(error));
     }
 }

@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.concurrent.Chain;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;
@@ -51,13 +52,9 @@ enum PoolerRefusal implements ConnectionRefusal {
     }
 
     private boolean isSaidBy(SQLException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException
-                    && cause.getMessage() != null
-                    && cause.getMessage().contains(words)) {
-                return true;
-            }
-        }
-        return false;
+        return Chain.causes(error)
+                .anyMatch(cause -> cause instanceof SQLException
+                        && cause.getMessage() != null
+                        && cause.getMessage().contains(words));
     }
 }

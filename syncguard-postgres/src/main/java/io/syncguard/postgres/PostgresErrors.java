@@ -2,11 +2,13 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.spi.RequestNotSentException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
@@ -134,12 +136,11 @@ final class PostgresErrors {
 
     /** The server's SQLSTATE; a pool that could get no connection hides it in the cause. */
     static @Nullable String stateOf(SQLException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return sql.getSQLState();
-            }
-        }
-        return null;
+        return Chain.causes(error)
+                .map(cause -> cause instanceof SQLException sql ? sql.getSQLState() : null)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /**
@@ -155,12 +156,7 @@ final class PostgresErrors {
     }
 
     private static boolean hasCause(Class<? extends Exception> type, SQLException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (type.isInstance(cause)) {
-                return true;
-            }
-        }
-        return false;
+        return Chain.causes(error).anyMatch(type::isInstance);
     }
 
     /** Removes the detail and the context: they quote rows and parameters, among them the lock id. */

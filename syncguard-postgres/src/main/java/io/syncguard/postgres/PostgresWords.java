@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.concurrent.Chain;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Objects;
@@ -12,24 +13,14 @@ final class PostgresWords {
     /** Returns the message of the server or its driver, which a pool hides beneath its own. */
     static String of(SQLException error) {
         SQLException last = error;
-        Throwable cause = error;
-        while (cause != null && !(cause instanceof IOException)) {
+        for (Throwable cause : Chain.causes(error).toList()) {
+            if (cause instanceof IOException) {
+                return firstLine(last) + " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")";
+            }
             last = cause instanceof SQLException sql ? sql : last;
-            cause = cause.getCause();
         }
-        if (cause == null && PostgresErrors.stateOf(error) == null && ConnectionRefusal.of(error) == null) {
-            return firstLine(rootOf(error));
-        }
-        String io = cause == null ? "" : " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")";
-        return firstLine(last) + io;
-    }
-
-    private static Throwable rootOf(Throwable error) {
-        Throwable root = error;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root;
+        boolean isOfServer = PostgresErrors.stateOf(error) != null || ConnectionRefusal.of(error) != null;
+        return firstLine(isOfServer ? last : Chain.end(error, Throwable::getCause));
     }
 
     private static String firstLine(Throwable error) {

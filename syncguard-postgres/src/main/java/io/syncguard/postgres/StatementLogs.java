@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.concurrent.Chain;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,6 +13,7 @@ import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Warns at the start of settings and proxies that may log lock ids. They are parameters of statements, and whoever
@@ -72,20 +74,21 @@ final class StatementLogs {
     }
 
     /** The classes of the connection's layers, without pools and the driver. */
-    private static List<String> proxies(Connection connection) throws SQLException {
-        List<String> found = new ArrayList<>();
-        Connection layer = connection;
-        while (true) {
-            String name = nameOf(layer);
-            if (Stream.of("java.", "jdk.").noneMatch(name::startsWith)
-                    && SILENT.stream().noneMatch(name::startsWith)) {
-                found.add(name);
-            }
-            Connection next = layer.isWrapperFor(Connection.class) ? layer.unwrap(Connection.class) : layer;
-            if (next == layer || next == null) {
-                return found;
-            }
-            layer = next;
+    private static List<String> proxies(Connection connection) {
+        return Chain.of(connection, StatementLogs::beneath)
+                .map(StatementLogs::nameOf)
+                .filter(name -> Stream.of("java.", "jdk.").noneMatch(name::startsWith))
+                .filter(name -> SILENT.stream().noneMatch(name::startsWith))
+                .distinct()
+                .toList();
+    }
+
+    private static @Nullable Connection beneath(Connection layer) {
+        try {
+            return layer.isWrapperFor(Connection.class) ? layer.unwrap(Connection.class) : null;
+        } catch (SQLException ex) {
+            log.debug("A layer of the connection does not say what it wraps", ex);
+            return null;
         }
     }
 

@@ -11,6 +11,7 @@ import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -47,6 +48,16 @@ class PostgresErrorsTests {
     @ValueSource(strings = {"28000", "28P01"})
     void the_user_is_refused(String state) {
         assertCode(state, LockErrorCode.AUTH_FAILED, "spring.datasource.username and spring.datasource.password");
+    }
+
+    @Test
+    @Timeout(10)
+    void an_error_whose_causes_lead_in_a_circle_is_translated() {
+        SQLException error = new SQLException("the pool gives up");
+        error.initCause(new IllegalStateException("a wrapper", error));
+
+        assertThat(PostgresErrors.translate("acquiring", error)).hasMessageContaining("acquiring");
+        assertThat(PostgresWords.of(error)).isEqualTo("the pool gives up");
     }
 
     @Test

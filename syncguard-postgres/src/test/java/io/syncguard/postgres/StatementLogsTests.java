@@ -16,12 +16,14 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** What may log lock ids is named at the start. */
+@Timeout(60)
 class StatementLogsTests {
 
     private final DataSource server = PostgresServer.newDatabase();
@@ -47,6 +49,35 @@ class StatementLogsTests {
         try (HikariDataSource pool = pool(wrapped)) {
             assertThat(warnings(pool)).singleElement().asString().contains(Logging.class.getName());
         }
+    }
+
+    @Test
+    void a_proxy_that_unwraps_to_another_one_each_time_is_named_once() {
+        DataSource wrapped = new DelegatingDataSource(server) {
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                return renewed(super.getConnection());
+            }
+        };
+        assertThat(warnings(wrapped)).singleElement().asString().containsOnlyOnce(Renewed.class.getName());
+    }
+
+    @Test
+    void two_proxies_that_unwrap_to_each_other_are_named_once() {
+        DataSource wrapped = new DelegatingDataSource(server) {
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection driver = super.getConnection();
+                Turning one = new Turning(driver);
+                Turning two = new Turning(driver);
+                one.other = proxy(two);
+                two.other = proxy(one);
+                return two.other;
+            }
+        };
+        assertThat(warnings(wrapped)).singleElement().asString().containsOnlyOnce(Turning.class.getName());
     }
 
     @ParameterizedTest
@@ -107,8 +138,44 @@ class StatementLogsTests {
     }
 
     private static Connection logged(Connection connection) {
+        return proxy(new Logging(connection));
+    }
+
+    private static Connection renewed(Connection connection) {
+        return proxy(new Renewed(new Logging(connection)));
+    }
+
+    private static Connection proxy(InvocationHandler handler) {
         return (Connection) Proxy.newProxyInstance(
-                StatementLogsTests.class.getClassLoader(), new Class<?>[] {Connection.class}, new Logging(connection));
+                StatementLogsTests.class.getClassLoader(), new Class<?>[] {Connection.class}, handler);
+    }
+
+    private static boolean unwraps(Method method, Object[] arguments) {
+        return method.getName().equals("unwrap") && arguments[0] == Connection.class;
+    }
+
+    /** As the one of an embedded database for tests. */
+    private record Renewed(Logging target) implements InvocationHandler {
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+            return unwraps(method, arguments) ? renewed(target.target()) : target.invoke(proxy, method, arguments);
+        }
+    }
+
+    private static final class Turning implements InvocationHandler {
+
+        private final Logging target;
+        private Connection other;
+
+        Turning(Connection driver) {
+            target = new Logging(driver);
+        }
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+            return unwraps(method, arguments) ? other : target.invoke(proxy, method, arguments);
+        }
     }
 
     /** As those of libraries that log statements. */

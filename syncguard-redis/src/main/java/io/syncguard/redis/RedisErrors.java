@@ -10,14 +10,22 @@ import io.netty.channel.ChannelException;
 import io.netty.channel.unix.Errors;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.spi.RequestNotSentException;
 import java.io.IOException;
 import java.net.SocketException;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +41,9 @@ final class RedisErrors {
             Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF"
                     + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|UNKILLABLE|WRONGTYPE|CROSSSLOT)\\b"
                     + "|ACL failure in script|user executing the script can't|max number of clients|DB index");
+
+    /** Maximum number of errors, with causes and suppressed ones, in which an answer of the server is looked for. */
+    private static final int MAX_ERRORS = 1_000;
 
     /**
      * Parts of a request that the server quotes and that may contain a lock id or its beginning: the arguments of an
@@ -147,27 +158,23 @@ final class RedisErrors {
     }
 
     private static @Nullable Throwable find(Throwable error, Predicate<Throwable> wanted) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (wanted.test(cause)) {
-                return cause;
+        Deque<Throwable> left = new ArrayDeque<>(List.of(error));
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        while (!left.isEmpty() && seen.size() < MAX_ERRORS) {
+            Throwable each = left.remove();
+            if (wanted.test(each)) {
+                return each;
             }
-            for (Throwable other : cause.getSuppressed()) {
-                Throwable found = find(other, wanted);
-                if (found != null) {
-                    return found;
-                }
+            if (seen.add(each)) {
+                left.addAll(List.of(each.getSuppressed()));
+                Stream.ofNullable(each.getCause()).forEach(left::add);
             }
         }
         return null;
     }
 
     static boolean hasCause(Class<? extends Throwable> type, Throwable error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (type.isInstance(cause)) {
-                return true;
-            }
-        }
-        return false;
+        return Chain.causes(error).anyMatch(type::isInstance);
     }
 
     private static Throwable withoutLockId(Throwable error) {

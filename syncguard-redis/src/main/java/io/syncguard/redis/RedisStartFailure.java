@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Chain;
 import java.util.List;
 
 /** Explains to the person who starts an application why a server refuses locks for good. */
@@ -15,10 +16,8 @@ final class RedisStartFailure {
      * server.
      */
     static RuntimeException of(String prefix, LockBackendException failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof LockSetupException) {
-                return failure;
-            }
+        if (Chain.causes(failure).anyMatch(LockSetupException.class::isInstance)) {
+            return failure;
         }
         RedisCommandExecutionException answer = RedisErrors.answerOf(failure);
         String words = answer == null ? String.valueOf(failure.getMessage()) : RedisErrors.wordsOf(answer);

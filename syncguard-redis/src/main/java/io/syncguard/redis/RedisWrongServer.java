@@ -2,6 +2,7 @@ package io.syncguard.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.netty.channel.Channel;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Set;
@@ -43,16 +44,14 @@ final class RedisWrongServer {
 
     /** Closes all connections if the error is such an answer, at most once a second. */
     void leaveAfter(Throwable error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RedisCommandExecutionException answer
-                    && ANSWER.matcher(String.valueOf(answer.getMessage())).find()) {
-                leave(answer);
-                return;
-            }
-        }
+        Chain.causes(error)
+                .filter(cause -> cause instanceof RedisCommandExecutionException
+                        && ANSWER.matcher(String.valueOf(cause.getMessage())).find())
+                .findFirst()
+                .ifPresent(this::leave);
     }
 
-    private void leave(RedisCommandExecutionException answer) {
+    private void leave(Throwable answer) {
         long now = time.nanoTime();
         long next = nextAt.get();
         if (now - next >= 0 && nextAt.compareAndSet(next, now + PAUSE_NANOS)) {

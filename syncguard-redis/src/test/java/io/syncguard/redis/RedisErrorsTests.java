@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +40,21 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 
 /** What an error of Redis or of its driver means, with the messages of several server versions. */
 class RedisErrorsTests {
+
+    @Test
+    @Timeout(10)
+    void errors_that_lead_in_a_circle_are_searched_once() {
+        RedisException error = new RedisConnectionException("no master");
+        error.initCause(new IllegalStateException("a wrapper", error));
+        RedisException sentinel = new RedisException("a sentinel", error);
+        error.addSuppressed(sentinel);
+        assertThat(RedisErrors.answerOf(error)).isNull();
+        assertThat(RedisErrors.hasCause(TimeoutException.class, error)).isFalse();
+
+        RedisCommandExecutionException answer = new RedisCommandExecutionException("NOAUTH Authentication required.");
+        sentinel.addSuppressed(answer);
+        assertThat(RedisErrors.answerOf(error)).isSameAs(answer);
+    }
 
     @ParameterizedTest
     @CsvSource(

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.leader.LeaderOnly;
 import java.lang.annotation.Annotation;
@@ -29,10 +30,8 @@ final class ClosedClassFailureAnalyzer extends AbstractFailureAnalyzer<BeanCreat
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BeanCreationException cause) {
-        BeanCreationException failed = cause;
-        while (failed.getCause() instanceof BeanCreationException inner) {
-            failed = inner;
-        }
+        BeanCreationException failed =
+                Chain.end(cause, each -> each.getCause() instanceof BeanCreationException inner ? inner : null);
         String bean = failed.getBeanName();
         if (!(failed.getCause() instanceof AopConfigException) || bean == null || !beans.containsBean(bean)) {
             return null;

@@ -3,8 +3,12 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Chain;
+import java.sql.SQLException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -14,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.IntroductionAdvisor;
 import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.target.AbstractPrototypeBasedTargetSource;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -35,10 +39,7 @@ record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
 
     /** @throws LockSetupException if it routes to several databases */
     static DataSourceTarget of(DataSource application) {
-        DataSource inner = application;
-        for (DataSource next = ofSpring(inner); next != null; next = ofSpring(inner)) {
-            inner = next;
-        }
+        DataSource inner = Chain.end(application, DataSourceTarget::ofSpring);
         return new DataSourceTarget(inner, poolBehind(inner));
     }
 
@@ -87,15 +88,42 @@ record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
 
     /** Wrappers and pools of any class may hide a pool or a routing {@code DataSource}. */
     private static @Nullable HikariDataSource poolBehind(DataSource inner) {
-        HikariDataSource found = null;
-        for (DataSource each = inner; each != null; each = behind(each)) {
-            if (found == null && !(each instanceof Advised) && each instanceof HikariDataSource pool) {
-                found = pool;
-            }
+        // All of them are looked at, because one may route.
+        List<DataSource> layers = Chain.of(inner, DataSourceTarget::behind).toList();
+        return layers.stream()
+                .filter(each -> !(each instanceof Advised) && each instanceof HikariDataSource)
+                .map(HikariDataSource.class::cast)
+                .findFirst()
+                .orElseGet(() -> inner instanceof Advised ? null : shownBy(inner));
+    }
+
+    /** Returns the pool that one of the wrappers shows; {@code null} if none does. */
+    static @Nullable HikariDataSource shownBy(DataSource wrapper) {
+        return Chain.of(wrapper, DataSourceTarget::within)
+                .map(DataSourceTarget::shown)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static @Nullable DataSource within(DataSource wrapper) {
+        return wrapper instanceof DelegatingDataSource delegating
+                ? delegating.getTargetDataSource()
+                : AopProxyUtils.getSingletonTarget(wrapper) instanceof DataSource target ? target : null;
+    }
+
+    private static @Nullable HikariDataSource shown(DataSource wrapper) {
+        try {
+            return wrapper instanceof HikariDataSource pool
+                    ? pool
+                    : wrapper.isWrapperFor(HikariConfigMXBean.class)
+                                    && wrapper.unwrap(HikariConfigMXBean.class) instanceof HikariDataSource shown
+                            ? shown
+                            : null;
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource does not say what it wraps", ex);
+            return null;
         }
-        return found != null || inner instanceof Advised
-                ? found
-                : DataSourceUnwrapper.unwrap(inner, HikariConfigMXBean.class, HikariDataSource.class);
     }
 
     private static @Nullable DataSource behind(DataSource wrapper) {

@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -25,7 +24,6 @@ import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.util.ClassUtils;
 
 /** Chooses the bean that leads to the store of the locks, and explains why a bean does not. */
@@ -181,8 +179,7 @@ final class LockStores {
      * server to Flyway, which may try again. With another product, the store of the locks fails the start.
      */
     static boolean mayBePostgres(DataSource dataSource) {
-        HikariDataSource pool =
-                DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+        HikariDataSource pool = DataSourceTarget.shownBy(dataSource);
         if (pool != null && pool.getJdbcUrl() != null && pool.getJdbcUrl().startsWith("jdbc:postgresql:")) {
             return true;
         }

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.concurrent.Chain;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
 import org.jspecify.annotations.Nullable;
@@ -48,12 +49,11 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
                 || !environment.getProperty("syncguard.enabled", Boolean.class, true)) {
             return null;
         }
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause.getClass().getName().endsWith(NO_DATA_SOURCE)) {
-                return analysis(cause);
-            }
-        }
-        return null;
+        return Chain.causes(failure)
+                .filter(cause -> cause.getClass().getName().endsWith(NO_DATA_SOURCE))
+                .findFirst()
+                .map(this::analysis)
+                .orElse(null);
     }
 
     private FailureAnalysis analysis(Throwable cause) {

@@ -1,10 +1,12 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Chain;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -67,10 +69,12 @@ record RedisFactories(
 
     /** Unwraps proxies for scopes and aspects. */
     private static Object targetOf(Object bean) {
+        return Chain.end(bean, RedisFactories::behind);
+    }
+
+    private static @Nullable Object behind(Object bean) {
         try {
-            Object target =
-                    bean instanceof Advised proxy ? proxy.getTargetSource().getTarget() : bean;
-            return target == null || target == bean ? bean : targetOf(target);
+            return bean instanceof Advised proxy ? proxy.getTargetSource().getTarget() : null;
         } catch (Exception ex) {
             throw new IllegalStateException("The target of " + bean.getClass().getName() + " cannot be read", ex);
         }

@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
 import io.syncguard.fencing.FenceGuard;
@@ -20,7 +19,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
@@ -113,8 +111,7 @@ public final class SyncGuardFencingAutoConfiguration {
          * Does not connect if the URL of a pool names the product, because Flyway may be set to wait for the server.
          */
         private static String productOf(DataSource dataSource) {
-            HikariDataSource pool =
-                    DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+            HikariDataSource pool = DataSourceTarget.shownBy(dataSource);
             DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(pool == null ? null : pool.getJdbcUrl());
             if (KNOWN.contains(driver)) {
                 return driver.getId();

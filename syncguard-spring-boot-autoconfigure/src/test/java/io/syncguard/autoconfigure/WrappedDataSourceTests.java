@@ -27,6 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -61,6 +63,18 @@ class WrappedDataSourceTests {
 
             assertThat(log.messages()).noneMatch(message -> message.contains("bypass"));
         }
+    }
+
+    @Test
+    void wrappers_that_lead_to_a_new_one_each_time_keep_the_locks() {
+        with(new RenewedWrapper(PostgresServer.dataSource(URL)))
+                .run(context -> assertLocks(context.getBean(LockTemplate.class)));
+    }
+
+    @Test
+    void proxies_that_lead_to_a_new_one_each_time_keep_the_locks() {
+        with(renewedProxy(PostgresServer.dataSource(URL)))
+                .run(context -> assertLocks(context.getBean(LockTemplate.class)));
     }
 
     @Test
@@ -243,6 +257,49 @@ class WrappedDataSourceTests {
         @Bean(defaultCandidate = false)
         CountingWrapper lockDataSource() {
             return new CountingWrapper(pool(8));
+        }
+    }
+
+    /** Returns a proxy whose target is another proxy each time it is asked, except for calls through it. */
+    private static DataSource renewedProxy(DataSource target) {
+        ProxyFactory proxy = new ProxyFactory();
+        proxy.setInterfaces(DataSource.class);
+        proxy.setTargetSource(new TargetSource() {
+
+            @Override
+            public Class<?> getTargetClass() {
+                return DataSource.class;
+            }
+
+            @Override
+            public boolean isStatic() {
+                return false;
+            }
+
+            @Override
+            public Object getTarget() {
+                boolean called = StackWalker.getInstance()
+                        .walk(frames ->
+                                frames.anyMatch(frame -> frame.getMethodName().equals("invoke")
+                                        && frame.getClassName().startsWith("org.springframework.aop.framework")));
+                return called ? target : renewedProxy(target);
+            }
+        });
+        return (DataSource) proxy.getProxy();
+    }
+
+    private static final class RenewedWrapper extends DelegatingDataSource {
+
+        RenewedWrapper(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public DataSource getTargetDataSource() {
+            StackWalker.StackFrame caller = StackWalker.getInstance()
+                    .walk(frames -> frames.skip(1).findFirst().orElseThrow());
+            boolean isOwn = caller.getClassName().equals(DelegatingDataSource.class.getName());
+            return isOwn ? super.getTargetDataSource() : new RenewedWrapper(super.getTargetDataSource());
         }
     }
 }

@@ -6,7 +6,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,8 @@ final class FenceErrors {
 
     /** 42601: PostgreSQL. 42000: H2, MySQL and MariaDB. 42001: H2, where it expects an identifier. */
     private static final Set<String> SYNTAX = Set.of("42601", "42000", "42001");
+
+    private static final int MAX_CAUSES = 1_000;
 
     private FenceErrors() {}
 
@@ -115,10 +119,8 @@ final class FenceErrors {
     }
 
     private static LockErrorCode codeOfType(SQLException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof InterruptedException) {
-                return LockErrorCode.ABORTED;
-            }
+        if (causes(error).anyMatch(InterruptedException.class::isInstance)) {
+            return LockErrorCode.ABORTED;
         }
         if (error instanceof SQLTransientConnectionException) {
             return LockErrorCode.RATE_LIMITED;
@@ -126,14 +128,19 @@ final class FenceErrors {
         return error instanceof SQLTimeoutException ? LockErrorCode.NETWORK_TIMEOUT : LockErrorCode.INTERNAL;
     }
 
+    /** Returns the error and its causes, which may lead in a circle. */
+    private static Stream<Throwable> causes(SQLException error) {
+        return Stream.<Throwable>iterate(error, Objects::nonNull, Throwable::getCause)
+                .limit(MAX_CAUSES);
+    }
+
     /** Returns the server's error. A pool that gets no connection hides it in the cause. */
     private static SQLException withState(SQLException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return sql;
-            }
-        }
-        return error;
+        return causes(error)
+                .filter(cause -> cause instanceof SQLException sql && sql.getSQLState() != null)
+                .map(SQLException.class::cast)
+                .findFirst()
+                .orElse(error);
     }
 
     private static String nextStep(LockErrorCode code) {

@@ -3,10 +3,8 @@ package io.syncguard.interception;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockLostException;
 import io.syncguard.LockUnavailableException;
+import io.syncguard.concurrent.Chain;
 import java.nio.channels.ClosedByInterruptException;
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -166,12 +164,9 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         if (failure instanceof CancellationException) {
             return true;
         }
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (Throwable each = failure; each != null && seen.add(each); each = each.getCause()) {
-            if (each instanceof InterruptedException || each instanceof ClosedByInterruptException) {
-                return !(failure instanceof LockLostException);
-            }
-        }
-        return false;
+        return !(failure instanceof LockLostException)
+                && Chain.causes(failure)
+                        .anyMatch(each ->
+                                each instanceof InterruptedException || each instanceof ClosedByInterruptException);
     }
 }

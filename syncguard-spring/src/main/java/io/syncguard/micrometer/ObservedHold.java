@@ -5,6 +5,7 @@ import io.micrometer.observation.ObservationView;
 import io.syncguard.LockLostException;
 import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.core.HeldObservation;
 import io.syncguard.core.LockObservation;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,10 +82,8 @@ final class ObservedHold implements HeldObservation {
      */
     private boolean isCurrent() {
         ObservationView current = observations.registry().getCurrentObservation();
-        while (current != null && current != observation.observation()) {
-            current = current.getContextView().getParentObservation();
-        }
-        return current != null;
+        return Chain.of(current, each -> each.getContextView().getParentObservation())
+                .anyMatch(each -> each == observation.observation());
     }
 
     /**

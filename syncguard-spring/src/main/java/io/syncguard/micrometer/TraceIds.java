@@ -4,6 +4,8 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationView;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.handler.TracingObservationHandler.TracingContext;
+import io.syncguard.concurrent.Chain;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the ids of traces, if the application has Micrometer Tracing. */
@@ -25,13 +27,22 @@ final class TraceIds {
     private static final class OfTracing {
 
         private static @Nullable String find(Observation.ContextView context) {
-            TracingContext tracing = context.get(TracingContext.class);
-            Span span = tracing == null ? null : tracing.getSpan();
-            if (span != null) {
-                return span.context().traceId();
-            }
+            return Chain.of(context, OfTracing::parentOf)
+                    .map(OfTracing::spanOf)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .map(span -> span.context().traceId())
+                    .orElse(null);
+        }
+
+        private static Observation.@Nullable ContextView parentOf(Observation.ContextView context) {
             ObservationView parent = context.getParentObservation();
-            return parent == null ? null : find(parent.getContextView());
+            return parent == null ? null : parent.getContextView();
+        }
+
+        private static @Nullable Span spanOf(Observation.ContextView context) {
+            TracingContext tracing = context.get(TracingContext.class);
+            return tracing == null ? null : tracing.getSpan();
         }
     }
 }
