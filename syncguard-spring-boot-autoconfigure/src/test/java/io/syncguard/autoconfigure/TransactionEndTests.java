@@ -273,7 +273,9 @@ class TransactionEndTests {
         assertThat(processor.postProcessAfterInitialization(manager, "first")).isSameAs(manager);
         assertThat(processor.postProcessAfterInitialization(manager, "second")).isSameAs(manager);
 
-        assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
+        assertThat(manager.getTransactionExecutionListeners())
+                .as("the first of all and the last of all")
+                .hasSize(2);
     }
 
     private static void beforeCommit(Runnable action) {

@@ -64,7 +64,6 @@ final class GuardedTransaction implements TransactionSynchronization {
     private final Map<String, BoundLease> bound = new LinkedHashMap<>();
 
     private final List<GuardedLease> pinned = new ArrayList<>();
-    private boolean isSynchronization;
     private boolean began;
     private boolean completed;
 
@@ -179,9 +178,9 @@ final class GuardedTransaction implements TransactionSynchronization {
                 onConnection(leases.get(0).key(), engine, connection -> guard(connection, engine, leases)));
     }
 
-    /** Ends the guard, unless it is a synchronization, which Spring ends. */
+    /** Ends the guard. Spring may have ended it before, as a synchronization. */
     void ended(int status) {
-        if (!isSynchronization) {
+        if (!completed) {
             afterCompletion(status);
         }
     }
@@ -201,7 +200,6 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     private void register() {
         TransactionSynchronizationManager.registerSynchronization(this);
-        isSynchronization = true;
     }
 
     private void bindRunningBodies() {

@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.TransactionSynchronization;
 
 /**
  * The open transactions of a thread whose managers call {@link TransactionListener}. Spring shows synchronizations only
@@ -18,6 +19,7 @@ final class OpenTransactions {
     private OpenTransactions() {}
 
     static void add(TransactionExecution transaction, GuardedTransaction guard) {
+        endCompleted();
         Deque<Open> open = INNERMOST_FIRST.get();
         if (open == null) {
             open = new ArrayDeque<>(1);
@@ -28,6 +30,7 @@ final class OpenTransactions {
 
     /** Returns the guards of those in which the running thread can write now. A manager may have suspended others. */
     static List<GuardedTransaction> active() {
+        endCompleted();
         Deque<Open> open = INNERMOST_FIRST.get();
         if (open == null) {
             return List.of();
@@ -51,7 +54,36 @@ final class OpenTransactions {
         return null;
     }
 
-    static void remove(TransactionExecution transaction) {
+    static void end(TransactionExecution transaction, int status) {
+        GuardedTransaction guard = find(transaction);
+        if (guard != null) {
+            remove(transaction);
+            guard.ended(status);
+        }
+    }
+
+    /**
+     * Ends those that have ended without a call of our listeners: Spring calls none after one that throws, and none
+     * after a {@code TransactionException} before the commit.
+     */
+    static void endCompleted() {
+        Deque<Open> open = INNERMOST_FIRST.get();
+        if (open != null) {
+            open.stream()
+                    .map(Open::transaction)
+                    .filter(TransactionExecution::isCompleted)
+                    .toList()
+                    .forEach(each -> end(each, TransactionSynchronization.STATUS_UNKNOWN));
+        }
+    }
+
+    /** The number of those of the running thread. */
+    static int number() {
+        Deque<Open> open = INNERMOST_FIRST.get();
+        return open == null ? 0 : open.size();
+    }
+
+    private static void remove(TransactionExecution transaction) {
         Deque<Open> open = INNERMOST_FIRST.get();
         if (open != null && open.removeIf(each -> each.transaction == transaction) && open.isEmpty()) {
             INNERMOST_FIRST.remove();

@@ -53,6 +53,7 @@ public final class SpringTransactions implements TransactionBoundary {
 
     @Override
     public void requireGuard(LockRequest request) {
+        endCompleted();
         if (guardOf(request) == CommitGuard.REQUIRED) {
             GuardedTransaction.ofRunningThread().forEach(each -> each.requireGuard(request.key(), this));
         }
@@ -70,6 +71,14 @@ public final class SpringTransactions implements TransactionBoundary {
     @Override
     public CommitGuard defaultGuard() {
         return defaultGuard;
+    }
+
+    /**
+     * Releases what has waited for transactions that have ended, before the thread asks again: it would join a handle
+     * whose release comes next.
+     */
+    public static void endCompleted() {
+        OpenTransactions.endCompleted();
     }
 
     /** Why a transaction on this connection cannot be guarded; {@code null} if it can. */

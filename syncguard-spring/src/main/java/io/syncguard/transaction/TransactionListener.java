@@ -15,11 +15,11 @@ import org.springframework.beans.BeanWrapperImpl;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Guards the commits of one transaction manager. Runs right before the commit, after all synchronizations. A
+ * Guards the commits of one transaction manager. Runs right before the commit, after all synchronizations and all other
+ * listeners. A
  * synchronization could not do this, because Spring does not call {@code beforeCommit} of a synchronization that
  * another {@code beforeCommit} registers, and only logs what {@code beforeCompletion} throws.
  */
@@ -63,29 +63,6 @@ final class TransactionListener implements TransactionExecutionListener {
         GuardedTransaction guard = OpenTransactions.find(transaction);
         if (guard != null) {
             guard.guard();
-        }
-    }
-
-    @Override
-    public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
-        ended(
-                transaction,
-                failure == null
-                        ? TransactionSynchronization.STATUS_COMMITTED
-                        : TransactionSynchronization.STATUS_UNKNOWN);
-    }
-
-    @Override
-    public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
-        ended(transaction, TransactionSynchronization.STATUS_ROLLED_BACK);
-    }
-
-    /** Spring has ended a guard that is a synchronization before. */
-    private static void ended(TransactionExecution transaction, int status) {
-        GuardedTransaction guard = OpenTransactions.find(transaction);
-        if (guard != null) {
-            OpenTransactions.remove(transaction);
-            guard.ended(status);
         }
     }
 

@@ -17,7 +17,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Adds a {@link TransactionListener} to every transaction manager, which guards its commits. A bean of type
+ * Adds a {@link TransactionListener} to every transaction manager, which guards its commits, and a
+ * {@link TransactionEnd}. A bean of type
  * {@code TransactionExecutionListener} would reach only the transaction managers that Boot creates.
  *
  * <p>A manager that another post-processor or an advisor needs is created before this post-processor, and an
@@ -82,6 +83,7 @@ public final class TransactionManagerPostProcessor
             // The application may have set listeners that cannot be changed.
             List<TransactionExecutionListener> listeners =
                     new ArrayList<>(configurable.getTransactionExecutionListeners());
+            listeners.add(0, new TransactionEnd());
             listeners.add(new TransactionListener(manager));
             configurable.setTransactionExecutionListeners(listeners);
         }

@@ -55,7 +55,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         this(TransactionBoundary.NONE);
     }
 
-    EngineFixture(TransactionBoundary transactions) {
+    public EngineFixture(TransactionBoundary transactions) {
         this(null, EngineSettings.defaults("test"), transactions, List.of(), LockObserver.NONE);
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.test.autoconfigure;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.LockRequest;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.transaction.SpringTransactions;
@@ -22,6 +23,11 @@ final class TestTransactions implements TransactionBoundary {
     @Override
     public int bind(GuardedLease lease, Runnable afterCompletion) {
         return transactions.bind(lease, afterCompletion);
+    }
+
+    @Override
+    public void requireGuard(LockRequest request) {
+        SpringTransactions.endCompleted();
     }
 
     @Override
