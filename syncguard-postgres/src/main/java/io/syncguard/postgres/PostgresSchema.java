@@ -253,8 +253,11 @@ public final class PostgresSchema {
     private void runScript(DataSource owner, @Nullable String path) {
         run(owner, path, (connection, installed, same) -> {
             int before = connection.getNetworkTimeout();
-            PostgresSessions.setNetworkTimeout(connection, timeout);
+            // One statement waits for locks, each for less than the timeout, and has work beside.
+            Duration limit = timeout.multipliedBy(2);
+            PostgresSessions.setNetworkTimeout(connection, limit);
             try (Statement statement = connection.createStatement()) {
+                statement.execute("SET LOCAL statement_timeout = " + limit.toMillis() * 9 / 10);
                 statement.execute(script.beginning());
                 // Check again after the wait: another instance, perhaps of a newer version, may have run the script.
                 boolean upToDate = isUpToDate(InstalledSchema.in(connection, tables));

@@ -34,7 +34,9 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
 
     private static final String LOCK_TABLE = "\n    LOCK TABLE ";
 
-    private static final String END_OF_BLOCK = "$do$;";
+    private static final String END_OF_BLOCK = "\nEND;";
+
+    private static final String END_OF_SCRIPT = "\nEND $script$;";
 
     private static final Pattern FOREIGN_OBJECTS = Pattern.compile("(?s)FOR \"Foreign\" IN(.*?)\\n    LOOP\\n");
 
@@ -100,7 +102,7 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
     String beginning() {
         String text = text();
         int lock = text.indexOf(LOCK_TABLE);
-        return text.substring(0, text.indexOf(END_OF_BLOCK, lock) + END_OF_BLOCK.length());
+        return text.substring(0, text.indexOf(END_OF_BLOCK, lock) + END_OF_BLOCK.length()) + END_OF_SCRIPT;
     }
 
     String fenceSource() {

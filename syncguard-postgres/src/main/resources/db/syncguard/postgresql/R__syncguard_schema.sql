@@ -25,10 +25,20 @@
 -- * Somebody else may be allowed to create functions and operators in the schema of the tables, as in "public" before
 --   PostgreSQL 15, and PostgreSQL prefers one whose parameters fit a call better. The sessions of the library look into
 --   pg_catalog first. So each call has the types of the parameters exactly, and is then resolved in pg_catalog or to a
---   function of this script; a call that has not, such as one with a parameter of any type, names pg_catalog. The DO
+--   function of this script; a call that has not, such as one with a parameter of any type, names pg_catalog. The
 --   blocks and the tables name it always: they run under the search path of the session that runs the script.
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
+
+-- All is in one block, so it is one transaction in every tool: psql would commit each statement, and release the lock
+-- that keeps others from running the script. Without a limit, the script waits a minute for each lock.
+DO $script$
+DECLARE
+    "Unlimited" pg_catalog.bool := pg_catalog.current_setting('lock_timeout') OPERATOR(pg_catalog.=) '0';
+BEGIN
+IF "Unlimited" THEN
+    PERFORM pg_catalog.set_config('lock_timeout', '1min', true);
+END IF;
 
 -- Refuses, before it changes anything: a search path on which other types are in front of those of PostgreSQL; objects
 -- with names of this script that belong to a stranger, whose code would run with the rights of whoever locks; and the
@@ -38,7 +48,6 @@
 -- rights of the owner of the schema or of the database. A user who may not create in the schema locks with what another
 -- one has created: the owner of the leases is no stranger to it. The library checks the same at each start, so it reads
 -- the query from here. Other parameters than those of this list make another function, which nothing calls.
-DO $do$
 DECLARE
     "Foreign" pg_catalog.record;
 BEGIN
@@ -162,14 +171,12 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value',
               HINT = 'Counters that were forgotten would begin at 1. Set syncguard_fence_source to clock.';
     END IF;
-END
-$do$;
+END;
 
 -- One row per exclusive lease. UNIQUE makes a new lock id a change of key strength, which a pin of the row blocks.
 --
 -- The table also lets one session at a time run this script, without a lock that others could take: the second one to
 -- create it waits for the first, and the mode of the lock conflicts with itself, but with no lock operation.
-DO $do$
 BEGIN
     BEGIN
         CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
@@ -186,8 +193,7 @@ BEGIN
             NULL;
     END;
     LOCK TABLE ${syncguard_locks} IN SHARE UPDATE EXCLUSIVE MODE;
-END
-$do$;
+END;
 
 -- One row per shared lease.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
@@ -233,7 +239,6 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
 
 -- The column, the type and the indexes that are missing: IF NOT EXISTS would lock a table even if the column or the
 -- index exists.
-DO $do$
 DECLARE
     "Wanted" RECORD;
 BEGIN
@@ -275,8 +280,7 @@ BEGIN
             EXECUTE pg_catalog.format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
         END IF;
     END LOOP;
-END
-$do$;
+END;
 
 -- How long the store keeps a lapsed lease from others.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_tolerance() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT 1000::BIGINT';
@@ -1969,7 +1973,6 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE
 
 -- Drops the functions of earlier builds that have other names, parameters or columns now, behind their callers: acquire
 -- requests of instances with versions 3 and 4 fail.
-DO $do$
 DECLARE
     "Old" TEXT;
 BEGIN
@@ -2001,5 +2004,10 @@ BEGIN
             EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', "Old");
         END IF;
     END LOOP;
+END;
+
+IF "Unlimited" THEN
+    PERFORM pg_catalog.set_config('lock_timeout', '0', true);
+END IF;
 END
-$do$;
+$script$;

@@ -6,15 +6,23 @@ import io.syncguard.LockTemplate;
 import io.syncguard.postgres.PostgresScript;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class SchemaScriptTests {
 
@@ -37,6 +45,35 @@ class SchemaScriptTests {
         runUnderPsql();
 
         assertApplicationStarts();
+    }
+
+    /** As several administrators, or the jobs of a deployment, do. */
+    @RepeatedTest(3)
+    void it_runs_under_several_psql_at_once_and_beside_instances_that_start() throws Exception {
+        List<FutureTask<Void>> all = Stream.<Callable<Void>>of(
+                        this::runUnderPsql, this::runUnderPsql, this::runUnderPsql, this::startApplication)
+                .map(FutureTask::new)
+                .toList();
+        all.forEach(each -> new Thread(each).start());
+        for (FutureTask<Void> each : all) {
+            each.get(1, TimeUnit.MINUTES);
+        }
+
+        assertApplicationStarts();
+    }
+
+    @Test
+    void it_keeps_the_limit_for_locks_of_the_transaction_around_it() {
+        new TransactionTemplate(new DataSourceTransactionManager(database.jdbc().getDataSource()))
+                .executeWithoutResult(transaction -> {
+                    runThroughJdbc();
+                    assertThat(database.jdbc().queryForObject("SHOW lock_timeout", String.class))
+                            .isEqualTo("0");
+                    database.jdbc().execute("SET LOCAL lock_timeout = '7s'");
+                    runThroughJdbc();
+                    assertThat(database.jdbc().queryForObject("SHOW lock_timeout", String.class))
+                            .isEqualTo("7s");
+                });
     }
 
     @Test
@@ -87,13 +124,19 @@ class SchemaScriptTests {
         });
     }
 
+    private Void startApplication() {
+        Applications.on(database.url())
+                .run(application -> assertThat(application).hasNotFailed());
+        return null;
+    }
+
     private void assertApplicationStarts() {
         Applications.on(database.url())
                 .withPropertyValues("syncguard.postgres.schema-management=none")
                 .run(application -> assertThat(application).hasNotFailed());
     }
 
-    private void runThroughJdbc() throws IOException {
+    private void runThroughJdbc() {
         JdbcTemplate jdbc = database.jdbc();
         jdbc.execute(text().replace("${syncguard_locks}", "syncguard_locks")
                 .replace("${syncguard_fence_counters}", "syncguard_fence_counters")
@@ -101,17 +144,17 @@ class SchemaScriptTests {
     }
 
     /** Runs the script through JDBC where there is no psql. */
-    private void runUnderPsql() throws Exception {
+    private Void runUnderPsql() throws Exception {
         if (!isOnThePath("psql")) {
             runThroughJdbc();
-            return;
+            return null;
         }
         String header = text().lines()
                 .filter(line -> line.endsWith("| psql"))
                 .findFirst()
                 .orElseThrow()
                 .substring("--".length());
-        Path file = Files.writeString(Path.of("target", SCRIPT.getFilename()), text());
+        Path file = Files.writeString(Files.createTempFile(Path.of("target"), "schema", ".sql"), text());
         String command = header.replace(" FILE ", " '" + file + "' ")
                 + " --no-psqlrc --quiet --set ON_ERROR_STOP=1 '"
                 + database.url().substring("jdbc:".length()) + "'";
@@ -120,6 +163,7 @@ class SchemaScriptTests {
                 .start();
         String output = new String(psql.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(psql.waitFor()).as(output).isZero();
+        return null;
     }
 
     private static boolean isOnThePath(String program) {
@@ -127,7 +171,11 @@ class SchemaScriptTests {
                 .anyMatch(directory -> Path.of(directory, program).toFile().canExecute());
     }
 
-    private static String text() throws IOException {
-        return SCRIPT.getContentAsString(StandardCharsets.UTF_8);
+    private static String text() {
+        try {
+            return SCRIPT.getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 }
