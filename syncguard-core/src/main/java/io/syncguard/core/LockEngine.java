@@ -208,6 +208,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
     public void start() {
+        backend.reconnect();
         backgroundReleaser.start();
         waiters.wakeAllAt(Time.NEVER);
         grantsUntil = Time.NEVER;
@@ -240,7 +241,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
      * Grants no more locks and aborts waiting callers. Waits until holders have released their locks, at most for the
      * shutdown timeout, while heartbeats go on. Then releases the others, which are lost for their holders. At the
      * beginning and after that wait, requests under way have the in-doubt period of the store to end. It waits for no
-     * thread that has asked for the end of the application: see {@link EndingThreads}.
+     * thread that has asked for the end of the application: see {@link EndingThreads}. At last, the store closes its
+     * connections.
      */
     public void stop() {
         stop(Thread.currentThread());
@@ -274,6 +276,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         monitor.leases().forEach(this::lose);
         monitor.awaitReleases(backend.inDoubtPeriod(), ending);
         backgroundReleaser.flush();
+        Shielded.closeAll(backend::disconnect);
         stopped = true;
     }
 

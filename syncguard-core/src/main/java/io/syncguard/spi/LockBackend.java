@@ -277,6 +277,15 @@ public interface LockBackend extends AutoCloseable {
      */
     Duration inDoubtPeriod();
 
+    /**
+     * Closes all connections, because the engine has stopped and may start again. From now on, the store does nothing by
+     * itself; a request opens a connection again.
+     */
+    default void disconnect() {}
+
+    /** Ends the rest after {@link #disconnect}: opens the connections again that always stay open, without waiting. */
+    default void reconnect() {}
+
     /** Closes all connections. The engine's last call. */
     @Override
     void close();

@@ -17,4 +17,10 @@ public interface PooledDataSource extends DataSource {
      * @param limit maximum wait of the caller; half a second longer if the pool has to test a connection
      */
     Connection getConnection(Duration limit) throws SQLException;
+
+    /** Closes all connections. The next request opens one. */
+    void disconnect();
+
+    /** Opens the connections again that always stay open, without waiting for them. */
+    void reconnect();
 }

@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 public final class PostgresLockBackend implements LockBackend {
 
     private final DataSource dataSource;
+    private final DataSource engineDataSource;
     private final PostgresSearchPath searchPath;
     private final RunningRequests requests;
     private final PostgresConnections connections;
@@ -49,6 +51,9 @@ public final class PostgresLockBackend implements LockBackend {
 
     /** Set before the first acquire request; {@code null} if waiters poll. */
     private volatile @Nullable WakeUpSubscriber wakeUps;
+
+    /** Makes the next subscriber, after a stop of the engine. */
+    private Runnable subscribing = () -> {};
 
     private final ContendedKeys contended = new ContendedKeys();
     private final CallerRequests callers;
@@ -88,6 +93,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.settings = settings;
         this.time = time;
         this.dataSource = dataSource;
+        this.engineDataSource = engineDataSource;
         this.searchPath = new PostgresSearchPath(settings.tables());
         this.requests = new RunningRequests(time);
         this.connections = new PostgresConnections(dataSource, settings.timeout(), searchPath, requests);
@@ -173,16 +179,18 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public void connect(WakeUpListener engine) {
-        if (wakeUpDataSource != null) {
-            String channel = "syncguard_" + UUID.randomUUID();
-            PostgresSessions sessions = new PostgresSessions(wakeUpDataSource, settings.timeout(), searchPath);
-            wakeUps = new WakeUpSubscriber(
-                    "PostgreSQL",
-                    channel,
-                    new PostgresSubscription(channel, sessions, engineConnections),
-                    engine,
-                    time);
+        DataSource source = wakeUpDataSource;
+        if (source != null) {
+            subscribing = () -> subscribe(source, engine);
+            subscribing.run();
         }
+    }
+
+    private void subscribe(DataSource source, WakeUpListener engine) {
+        String channel = "syncguard_" + UUID.randomUUID();
+        PostgresSessions sessions = new PostgresSessions(source, settings.timeout(), searchPath);
+        wakeUps = new WakeUpSubscriber(
+                "PostgreSQL", channel, new PostgresSubscription(channel, sessions, engineConnections), engine, time);
     }
 
     @Override
@@ -287,6 +295,30 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public Duration inDoubtPeriod() {
         return settings.timeout().multipliedBy(2);
+    }
+
+    @Override
+    public void disconnect() {
+        sweeper.pause();
+        WakeUpSubscriber current = wakeUps;
+        if (current != null) {
+            Shielded.closeAll(current);
+            subscribing.run();
+        }
+        pools().forEach(PooledDataSource::disconnect);
+    }
+
+    @Override
+    public void reconnect() {
+        sweeper.resume();
+        pools().filter(pool -> pool != wakeUpDataSource).forEach(PooledDataSource::reconnect);
+    }
+
+    private Stream<PooledDataSource> pools() {
+        return Stream.of(Optional.of(dataSource), Optional.of(engineDataSource), Optional.ofNullable(wakeUpDataSource))
+                .flatMap(Optional::stream)
+                .filter(PooledDataSource.class::isInstance)
+                .map(PooledDataSource.class::cast);
     }
 
     @Override

@@ -64,6 +64,7 @@ final class PostgresSweeper implements AutoCloseable {
     /** When the table is swept next. Only the sweeping thread reads and writes it. */
     private long nextSweep;
 
+    private volatile boolean paused;
     private volatile boolean closed;
 
     private final Alarm alarm;
@@ -91,6 +92,15 @@ final class PostgresSweeper implements AutoCloseable {
         }
     }
 
+    /** Sends nothing until {@link #resume}. */
+    void pause() {
+        paused = true;
+    }
+
+    void resume() {
+        paused = false;
+    }
+
     /** Ends the thread; a statement that is under way fails when its connection closes. */
     @Override
     public void close() {
@@ -100,14 +110,18 @@ final class PostgresSweeper implements AutoCloseable {
 
     private long run() {
         try {
-            sweepOutOfTurn();
+            if (!paused) {
+                sweepOutOfTurn();
+            }
             if (time.nanoTime() >= nextSweep) {
                 nextSweep = time.nanoTime() + interval;
-                sweepTable();
-                counters.sweepIfDue(() -> closed);
+                if (!paused) {
+                    sweepTable();
+                    counters.sweepIfDue(this::isStopped);
+                }
             }
         } catch (LockBackendException ex) {
-            if (!closed) {
+            if (!isStopped()) {
                 log.warn("Lapsed locks could not be swept; they only take up space", ex);
             }
         }
@@ -133,7 +147,11 @@ final class PostgresSweeper implements AutoCloseable {
                 sweep(batch.stream().map(Lease::key).toList());
                 last = batch.get(batch.size() - 1);
             }
-        } while (batch.size() == BATCH && !closed);
+        } while (batch.size() == BATCH && !isStopped());
+    }
+
+    private boolean isStopped() {
+        return paused || closed;
     }
 
     private List<Lease> lapsedAfter(Lease last) {

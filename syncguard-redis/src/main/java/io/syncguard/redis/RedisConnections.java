@@ -59,6 +59,9 @@ final class RedisConnections implements AutoCloseable {
     /** The connecting threads, each with a future that completes at the end of the attempt. */
     private final Map<Thread, CompletableFuture<@Nullable Void>> connecting = new ConcurrentHashMap<>();
 
+    /** Written and read by the threads that stop and start the engine. */
+    private volatile boolean disconnected;
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
@@ -160,6 +163,24 @@ final class RedisConnections implements AutoCloseable {
         return driver.timer();
     }
 
+    /** Closes all connections. The next request opens one. */
+    void disconnect() {
+        if (!closed.get()) {
+            disconnected = true;
+            awaitConnecting();
+            attempt.set(null);
+            Shielded.uninterrupted(driver::disconnect);
+        }
+    }
+
+    /** Opens the connection for lock operations again, without waiting for it. */
+    void reconnect() {
+        if (disconnected) {
+            disconnected = false;
+            Shielded.run(this::attempt, ex -> log.debug("The first request connects", ex));
+        }
+    }
+
     @Override
     public void close() {
         // Two threads that close the driver at the same time may deadlock.
@@ -178,7 +199,7 @@ final class RedisConnections implements AutoCloseable {
             mine.complete(unlessClosed(this::checkedConnection));
         } catch (Throwable ex) {
             // The next caller tries again.
-            attempt.set(null);
+            attempt.compareAndSet(mine, null);
             mine.completeExceptionally(ex);
         }
     }

@@ -116,6 +116,12 @@ final class RedisDriver implements AutoCloseable {
         return factory;
     }
 
+    /** Closes all connections. The next request opens one. */
+    void disconnect() {
+        factory.stop();
+        factory.start();
+    }
+
     RedisReconnects reconnects() {
         return reconnects;
     }

@@ -70,6 +70,9 @@ public final class RedisLockBackend implements LockBackend {
     /** Set before the first request. */
     private volatile @Nullable WakeUpSubscriber wakeUps;
 
+    /** Makes the next subscriber, after a stop of the engine. */
+    private Runnable subscribing = () -> {};
+
     /**
      * @param application provides the connection details; the backend opens separate connections
      * @param settings prefix and times
@@ -220,8 +223,9 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public void connect(WakeUpListener listener) {
-        wakeUps = new WakeUpSubscriber(
+        subscribing = () -> wakeUps = new WakeUpSubscriber(
                 "Redis", channel, new RedisSubscription(channel, connections, scripts, shards), listener, time);
+        subscribing.run();
     }
 
     @Override
@@ -349,6 +353,21 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Duration inDoubtPeriod() {
         return timeout.multipliedBy(4).plus(RedisDriver.LONGEST_PAUSE);
+    }
+
+    @Override
+    public void disconnect() {
+        WakeUpSubscriber current = wakeUps;
+        if (current != null) {
+            Shielded.closeAll(current);
+            subscribing.run();
+        }
+        connections.disconnect();
+    }
+
+    @Override
+    public void reconnect() {
+        connections.reconnect();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.pool.HikariPool;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.concurrent.Time;
 import io.syncguard.postgres.PooledDataSource;
 import io.syncguard.spi.PoolStatus;
@@ -11,7 +12,9 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.springframework.core.NestedExceptionUtils;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
@@ -24,6 +27,8 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  */
 final class LockPool extends AbstractDataSource implements PooledDataSource, AutoCloseable {
 
+    private static final Log log = LogFactory.getLog(LockPool.class);
+
     /** The driver knows no such isolation level. */
     private static final String FEATURE_NOT_SUPPORTED = "0A000";
 
@@ -33,13 +38,15 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     private static final long LOOK_NANOS = Duration.ofMillis(1).toNanos();
 
     private final HikariConfig config;
-    private volatile HikariPool pool;
+
+    /** {@code null} while all connections are closed. */
+    private volatile @Nullable HikariPool pool;
 
     /** Whether the pool has lent a connection, and therefore is not spoiled. */
     private volatile boolean works;
 
-    /** A HikariPool that is shut down would let callers wait for a connection that never comes. */
-    private volatile boolean closed;
+    /** Guarded by this object. A HikariPool that is shut down would let callers wait for a connection that never comes. */
+    private boolean closed;
 
     LockPool(HikariConfig config) {
         config.validate();
@@ -53,11 +60,14 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     @Override
     public PoolStatus status() {
-        return new PoolStatus(
-                pool.getActiveConnections(),
-                pool.getIdleConnections(),
-                pool.getThreadsAwaitingConnection(),
-                config.getMaximumPoolSize());
+        HikariPool current = pool;
+        return current == null
+                ? new PoolStatus(0, 0, 0, config.getMaximumPoolSize())
+                : new PoolStatus(
+                        current.getActiveConnections(),
+                        current.getIdleConnections(),
+                        current.getThreadsAwaitingConnection(),
+                        config.getMaximumPoolSize());
     }
 
     @Override
@@ -67,16 +77,13 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     @Override
     public Connection getConnection(Duration limit) throws SQLException {
-        if (closed) {
-            throw new SQLException(pool + " has been closed");
-        }
         long deadline = Time.SYSTEM.nanoTime() + limit.toNanos();
         return works ? lend(deadline) : firstConnection(deadline, limit.dividedBy(2));
     }
 
     /** Waits in two halves, and replaces a spoiled pool between them. */
     private Connection firstConnection(long deadline, Duration half) throws SQLException {
-        HikariPool current = pool;
+        HikariPool current = opened();
         Connection connection;
         try {
             connection = lend(deadline - half.toNanos());
@@ -100,7 +107,7 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
             if (Thread.currentThread().isInterrupted()) {
                 throw new SQLException("Interrupted while waiting for a connection", new InterruptedException());
             }
-            HikariPool current = pool;
+            HikariPool current = opened();
             long left = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - Time.SYSTEM.nanoTime()));
             try {
                 return current.getConnection(current.getIdleConnections() > 0 ? 1 : left);
@@ -115,13 +122,13 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     }
 
     private static boolean isSpoiled(SQLException error) {
-        return NestedExceptionUtils.getMostSpecificCause(error) instanceof SQLException cause
+        return Chain.end(error, Throwable::getCause) instanceof SQLException cause
                 && FEATURE_NOT_SUPPORTED.equals(cause.getSQLState());
     }
 
     private void replace(HikariPool spoiled) {
         synchronized (this) {
-            if (pool != spoiled || closed) {
+            if (pool != spoiled) {
                 return;
             }
             pool = new HikariPool(config);
@@ -134,15 +141,50 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         throw new SQLFeatureNotSupportedException();
     }
 
+    /** A HikariPool opens its connections on threads of its own. */
+    private HikariPool opened() throws SQLException {
+        HikariPool current = pool;
+        if (current != null) {
+            return current;
+        }
+        synchronized (this) {
+            if (closed) {
+                throw new SQLException(config.getPoolName() + " has been closed");
+            }
+            HikariPool open = pool == null ? new HikariPool(config) : pool;
+            pool = open;
+            return open;
+        }
+    }
+
+    @Override
+    public void reconnect() {
+        try {
+            opened();
+        } catch (SQLException ex) {
+            log.debug("The pool stays closed", ex);
+        }
+    }
+
+    @Override
+    public void disconnect() {
+        HikariPool last;
+        synchronized (this) {
+            last = pool;
+            pool = null;
+            works = false;
+        }
+        if (last != null) {
+            shutDown(last);
+        }
+    }
+
     @Override
     public void close() {
         synchronized (this) {
-            if (closed) {
-                return;
-            }
             closed = true;
         }
-        shutDown(pool);
+        disconnect();
     }
 
     /**

@@ -19,9 +19,8 @@ import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Guards the commits of one transaction manager. Runs right before the commit, after all synchronizations and all other
- * listeners. A
- * synchronization could not do this, because Spring does not call {@code beforeCommit} of a synchronization that
- * another {@code beforeCommit} registers, and only logs what {@code beforeCompletion} throws.
+ * listeners. A synchronization could not do this, because Spring does not call {@code beforeCommit} of a
+ * synchronization that another {@code beforeCommit} registers, and only logs what {@code beforeCompletion} throws.
  */
 final class TransactionListener implements TransactionExecutionListener {
 

@@ -18,8 +18,8 @@ import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * Adds a {@link TransactionListener} to every transaction manager, which guards its commits, and a
- * {@link TransactionEnd}. A bean of type
- * {@code TransactionExecutionListener} would reach only the transaction managers that Boot creates.
+ * {@link TransactionEnd}. Beans of type {@code TransactionExecutionListener} would reach only the transaction managers
+ * that Boot creates.
  *
  * <p>A manager that another post-processor or an advisor needs is created before this post-processor, and an
  * application may replace the listeners of a manager. So all managers are checked again when all beans exist, and those

@@ -355,6 +355,16 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
+    public void disconnect() {
+        store.disconnect();
+    }
+
+    @Override
+    public void reconnect() {
+        store.reconnect();
+    }
+
+    @Override
     public void close() {
         closed = true;
         store.close();

@@ -148,6 +148,16 @@ class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public void disconnect() {
+        right.disconnect();
+    }
+
+    @Override
+    public void reconnect() {
+        right.reconnect();
+    }
+
+    @Override
     public void close() {
         right.close();
     }
