@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * {@link ListenerDispatcher} informs the listeners. The application has a {@link LeaseHandle}.
  *
  * <p>Thread-safe. Its threads are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
- * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. Only
- * some of the dispatcher's are made after the engine.
+ * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, the senders of {@link DueRequests},
+ * and those of the dispatcher. Only some senders and some of the dispatcher's are made after the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 

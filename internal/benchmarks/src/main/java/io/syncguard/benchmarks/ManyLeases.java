@@ -1,6 +1,6 @@
 package io.syncguard.benchmarks;
 
-import io.syncguard.LockHandle;
+import io.syncguard.LockHandles;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import java.net.URI;
@@ -35,10 +35,13 @@ public final class ManyLeases {
                 URI url = URI.create(server.newDatabase(Peer.SYNCGUARD).replace("jdbc:", ""));
                 try (SlowLink link = new SlowLink(url);
                         ConfigurableApplicationContext application = application(store, url, link)) {
-                    List<LockHandle> held = acquire(application.getBean(LockManager.class), leases, ttl);
+                    List<LockHandles> held = acquire(application.getBean(LockManager.class), leases, ttl);
                     link.delayAnswers(delay);
                     TimeUnit.SECONDS.sleep(seconds);
-                    long lost = held.stream().filter(handle -> !handle.isHeld()).count();
+                    long lost = held.stream()
+                            .flatMap(together -> together.all().stream())
+                            .filter(handle -> !handle.isHeld())
+                            .count();
                     System.out.printf(
                             Locale.ROOT,
                             "%s: %d leases of %d s, answers after %d ms, %d s: %d lost%n",
@@ -48,6 +51,8 @@ public final class ManyLeases {
                             delay.toMillis(),
                             seconds,
                             lost);
+                    link.delayAnswers(Duration.ZERO);
+                    held.forEach(LockHandles::close);
                 }
             }
         }
@@ -64,13 +69,13 @@ public final class ManyLeases {
                 : Bench.redisApplicationWithDefaults(slow);
     }
 
-    private static List<LockHandle> acquire(LockManager locks, int leases, Duration ttl) {
-        List<LockHandle> held = new ArrayList<>();
+    private static List<LockHandles> acquire(LockManager locks, int leases, Duration ttl) {
+        List<LockHandles> held = new ArrayList<>();
         for (int from = 0; from < leases; from += TOGETHER) {
             List<LockRequest> requests = IntStream.range(from, Math.min(leases, from + TOGETHER))
                     .mapToObj(i -> LockRequest.of("lease-" + i).ttl(ttl))
                     .toList();
-            held.addAll(locks.acquire(requests).all());
+            held.add(locks.acquire(requests));
         }
         return held;
     }
