@@ -38,8 +38,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class DueRequests<T> implements AutoCloseable {
 
-    /** How many items one request has at most. */
-    static final int CHUNK = 1000;
+    /** How many items one request has at most. It takes the server about 40 ms. */
+    static final int CHUNK = 2000;
+
+    /** How many items an urgent request has at least, if so many are due. */
+    private static final int SHORT_CHUNK = 100;
+
+    private static final long NANOS_PER_MILLI = Duration.ofMillis(1).toNanos();
 
     /** How many requests are under way at one server at most. */
     static final int LANES = 3;
@@ -171,19 +176,32 @@ final class DueRequests<T> implements AutoCloseable {
         long tooLate = now + roundTrips.getOrDefault(server, 0L);
         List<T> some = new ArrayList<>();
         List<T> late = new ArrayList<>();
-        while (some.size() < CHUNK && !due.isEmpty()) {
+        int most = CHUNK;
+        while (some.size() < most && !due.isEmpty()) {
             T item = due.remove();
-            if (work.isDue(item, now)) {
-                (work.endsAt(item) < tooLate ? late : some).add(item);
+            if (!work.isDue(item, now)) {
+                continue;
+            }
+            long endsAt = work.endsAt(item);
+            if (endsAt < tooLate) {
+                late.add(item);
+            } else {
+                some.add(item);
+                most = some.size() == 1 ? most(endsAt - now) : most;
             }
         }
         due.addAll(late);
-        while (some.size() < CHUNK && !due.isEmpty()) {
+        while (some.size() < most && !due.isEmpty()) {
             some.add(due.remove());
         }
         if (!some.isEmpty()) {
             work.send(server, some);
         }
+    }
+
+    /** One item for each millisecond, so that a long request does not take the time that is left for its first item. */
+    private static int most(long timeLeft) {
+        return (int) Math.max(SHORT_CHUNK, Math.min(CHUNK, timeLeft / NANOS_PER_MILLI));
     }
 
     /** Sends a request for some of the items of {@link Work#send}. */

@@ -13,8 +13,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which items a request has. The items are numbers: how many milliseconds are left until the item ends. */
+/** Which items a request has. The items are numbers: each ends so many milliseconds after ten seconds. */
 class DueRequestsTests {
+
+    private static final long OF_ANOTHER_SERVER = -1;
 
     private final ManualTime time = new ManualTime();
     private final Numbers numbers = new Numbers();
@@ -29,20 +31,20 @@ class DueRequestsTests {
     void what_ends_first_goes_first() {
         run(LongStream.range(0, 3000).map(i -> 3000 - i));
 
-        assertThat(numbers.sent).singleElement().isEqualTo(range(1, 1001));
+        assertThat(numbers.sent).singleElement().isEqualTo(range(1, 2001));
     }
 
     @Test
     void what_no_answer_can_reach_in_time_goes_last() {
-        learnRoundTrip(Duration.ofMillis(250));
-        run(LongStream.range(0, 1500));
+        learnRoundTrip(Duration.ofMillis(10_250));
+        run(LongStream.range(0, 3000));
 
-        assertThat(numbers.sent).singleElement().isEqualTo(range(250, 1250));
+        assertThat(numbers.sent).singleElement().isEqualTo(range(250, 2250));
     }
 
     @Test
     void what_no_answer_can_reach_in_time_goes_all_the_same_if_there_is_room() {
-        learnRoundTrip(Duration.ofMillis(250));
+        learnRoundTrip(Duration.ofMillis(10_250));
         run(LongStream.range(0, 1000));
 
         List<Long> expected = range(250, 1000);
@@ -53,21 +55,31 @@ class DueRequestsTests {
     @Test
     void one_slow_answer_among_fast_ones_makes_nothing_late() {
         learnRoundTrip(Duration.ofMillis(4));
-        learnRoundTrip(Duration.ofSeconds(5));
-        run(LongStream.range(5, 1500));
+        learnRoundTrip(Duration.ofSeconds(30));
+        run(LongStream.range(0, 3000));
 
-        assertThat(numbers.sent).singleElement().isEqualTo(range(5, 1005));
+        assertThat(numbers.sent).singleElement().isEqualTo(range(0, 2000));
+    }
+
+    @Test
+    void an_urgent_request_is_short() {
+        run(LongStream.range(-9_700, 3000).filter(i -> i < -9_690 || i >= 0));
+        time.advance(Duration.ofMillis(20));
+        requests.run();
+
+        assertThat(numbers.sent.get(0)).hasSize(300);
+        assertThat(numbers.sent.get(1)).hasSize(2000);
     }
 
     @Test
     void a_server_without_an_answer_delays_no_other_one() {
         run(LongStream.of(7));
-        run(LongStream.of(-1, 1));
+        run(LongStream.of(OF_ANOTHER_SERVER, 1));
 
-        assertThat(numbers.sent).containsExactly(List.of(7L), List.of(-1L));
+        assertThat(numbers.sent).containsExactly(List.of(7L), List.of(OF_ANOTHER_SERVER));
         time.advance(Duration.ofMillis(20));
         requests.run();
-        assertThat(numbers.sent).containsExactly(List.of(7L), List.of(-1L), List.of(1L));
+        assertThat(numbers.sent).containsExactly(List.of(7L), List.of(OF_ANOTHER_SERVER), List.of(1L));
     }
 
     @Test
@@ -124,10 +136,9 @@ class DueRequestsTests {
             return items.stream();
         }
 
-        /** Negative numbers are on a server of their own. */
         @Override
         public int serverOf(Long item) {
-            return item < 0 ? 1 : 0;
+            return item == OF_ANOTHER_SERVER ? 1 : 0;
         }
 
         @Override
@@ -142,7 +153,7 @@ class DueRequestsTests {
 
         @Override
         public long endsAt(Long item) {
-            return time.nanoTime() + Duration.ofMillis(item).toNanos();
+            return time.nanoTime() + Duration.ofMillis(10_000 + item).toNanos();
         }
 
         @Override
