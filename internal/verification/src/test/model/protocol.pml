@@ -20,7 +20,8 @@
  *   release, hand_over          _remove, _hand_over, _hand_out; release.lua; LockReleaser, BackgroundReleaser
  *   get_reply, lose_reply, look_at_once  the reply of a release; LockReleaser, WaiterRegistry
  *   take_along                  _queue_and_hand_over; ReleaseSender
- *   leave, wake_behind, wake_next  functions of these names, _wake_beside; wake_ups.lua; BackgroundReleaser.leaveQueue
+ *   leave, wake_behind, wake_next  _leave, _wake; wake_ups.lua; BackgroundReleaser.leaveQueue
+ *   wake_beside                 _wake_beside; wake_ups.lua
  *   renew                       _renew_waiters; renew_waiters.lua; WaiterRegistry.poll
  *   sweep                       _sweep; expiry of keys; PostgresSweeper
  *   forgetter                   _forget; PEXPIREAT in next_fence; PostgresCounterSweeper
@@ -153,6 +154,14 @@ byte answer[N];
 #define BLOCKED 4
 #define CHANGED 5
 byte look[N];
+
+/*
+ * POLL: within so many ticks a waiter looks again, whatever happens. Here leases end by lapsing alone, messages arrive,
+ * and a waiter looks only when it is time.
+ */
+#ifdef POLL
+COUNT next_look[N];
+#endif
 
 /* Whether the callers 0 and 1 are threads of one process: their requests may travel together. A third is another's. */
 bool one_process;
@@ -393,7 +402,9 @@ inline grant(p) {
     for (i : 0 .. N - 1) {
         check(in_order, !in_front(i, p))
     }
-#ifdef PERMITS
+#ifdef POLL
+    lapsing = entry[p];
+#elif defined(PERMITS)
     lapsing = entry[p] && limited(p);
 #endif
     if
@@ -406,9 +417,13 @@ inline grant(p) {
     check_lease(p);
     draw(p);
     answer[p] = GRANTED;
-#if defined(PERMITS) && !defined(GRANT_WAKES_NOBODY)
+#if (defined(PERMITS) || defined(POLL)) && !defined(GRANT_WAKES_NOBODY)
     if
-    :: lapsing -> wake_next(key[p]) /* there may be room for the next one */
+#ifdef GRANT_TELLS_NOBODY
+    :: lapsing -> wake_next(key[p])
+#else
+    :: lapsing -> wake_beside(key[p])
+#endif
     :: else
     fi
 #else
@@ -435,6 +450,23 @@ inline grantable(q) {
     blocking = blocking || is_full(q)
 }
 
+/* The same if all leases that lapse before its next poll have lapsed. */
+inline soon_grantable(q) {
+#ifdef POLL
+    blocking = false;
+    used = 0;
+    for (j : 0 .. N - 1) {
+        blocking = blocking || (left[j] > POLL && row[j] && conflict(q, j)) || in_front(j, q);
+        used = used + (left[j] > POLL && row[j] && key[j] == key[q] && shared[j] -> 1 : 0)
+    }
+#ifdef PERMITS
+    blocking = blocking || (limited(q) && used >= limit[q])
+#endif
+#else
+    grantable(q)
+#endif
+}
+
 inline wake(q) {
     message[q] = (message[q] == MESSAGE_NONE && state[q] != OUT -> MESSAGE_WAKE : message[q])
 }
@@ -446,6 +478,22 @@ inline wake_next(k) {
         if
         :: entry[i] && key[i] == k ->
             grantable(i);
+            if
+            :: !blocking -> wake(i)
+            :: else
+            fi
+        :: else
+        fi
+    }
+}
+
+/* Wakes the waiters behind one that was granted the key, if there is room or a lapse makes room soon: _wake_beside. */
+inline wake_beside(k) {
+    delete_lapsed_entries(k);
+    for (i : 0 .. N - 1) {
+        if
+        :: entry[i] && key[i] == k ->
+            soon_grantable(i);
             if
             :: !blocking -> wake(i)
             :: else
@@ -519,6 +567,52 @@ inline check_queues(k) {
     }
 }
 
+/* A waiter that can be granted the key by a lapse, of which nothing tells, knew when to look. */
+inline check_looks() {
+#ifdef POLL
+    for (i : 0 .. N - 1) {
+        if
+        :: queues(i) && is_told_nothing(i) && next_look[i] > 0 ->
+            grantable(i);
+            check(not_forgotten, blocking)
+        :: else
+        fi
+    }
+#endif
+    skip
+}
+
+/* The time of the next look: when the first lease or entry in the way ends. A locked row is tried again at once. */
+inline tell(p) {
+#ifdef POLL
+    next_look[p] = POLL;
+    more = 0; /* how many in front would take a place, if the first can be granted the key */
+#ifdef PERMITS
+    for (first : 0 .. N - 1) {
+        if
+        :: queues(first) && first != p && key[first] == key[p] && place[first] == 1 -> grantable(first); used = blocking
+        :: else
+        fi
+    }
+    for (i : 0 .. N - 1) {
+        more = more + (!used && in_front(i, p) -> 1 : 0)
+    }
+#endif
+    count(p);
+    for (i : 0 .. N - 1) {
+#ifdef PERMITS
+        used = limited(p) && shared[i] && key[i] == key[p] && living + more >= limit[p];
+#else
+        used = false;
+#endif
+        used = row[i] && i != p && (used || conflict(p, i));
+        next_look[p] = (used && left[i] < next_look[p] -> left[i] : next_look[p]);
+        next_look[p] = (in_front(i, p) && kept[i] < next_look[p] -> kept[i] : next_look[p])
+    }
+#endif
+    skip
+}
+
 /* The look without a lock, in _acquire. Most refused tries end here. */
 inline first_look(p) {
     look_at(p);
@@ -562,6 +656,7 @@ inline queue_or_leave(p) {
     fi;
     if
     :: mode[p] == WAITS ->
+        tell(p);
         answer[p] = WAIT;
         printf("%d is refused and queues\n", p);
         state[p] = (state[p] != OUT && !late[p] -> QUEUED : state[p])
@@ -627,7 +722,11 @@ bool deletes_lapsed;
 #define accepts(q) (handed == q)
 #else
 #define deletes_lapsed true
+#ifdef POLL
+#define accepts(q) false /* its ttl is shorter than that of the first lease */
+#else
 #define accepts(q) true
+#endif
 #endif
 
 inline hand_to(p, q, waited) {
@@ -676,7 +775,7 @@ inline hand_over(p, k, waited) {
         :: limited(first) ->
             count(first);
             do
-            :: first < N && queues(first) && limited(first) && !lacks_room(first) && !held_alone(k) ->
+            :: first < N && queues(first) && accepts(first) && limited(first) && !lacks_room(first) && !held_alone(k) ->
                 hand_to(p, first, waited);
                 first = N;
                 for (i : 0 .. N - 1) {
@@ -688,7 +787,7 @@ inline hand_over(p, k, waited) {
                 fi
             :: else -> break
             od;
-            wake_next(k)
+            wake_beside(k)
 #endif
 #ifndef RELEASE_WITHOUT_WAKE_UP
         :: else -> wake_next(k)
@@ -732,7 +831,11 @@ inline renew(p) {
     :: queues(p) ->
         kept[p] = WAITER_TTL;
         printf("%d renews its entry\n", p);
+        tell(p);
         look_at(p);
+#ifdef POLL
+        next_look[p] = (blocking -> next_look[p] : 0);
+#endif
         answer[p] = (blocking -> WAIT : LOOK)
     :: else -> answer[p] = LOOK
     fi
@@ -793,6 +896,9 @@ inline hold(p, until) {
     answer[p] = NO_ANSWER;
     message[p] = MESSAGE_NONE;
     missed[p] = false;
+#ifdef POLL
+    next_look[p] = 0;
+#endif
     check_holder(p)
 }
 
@@ -830,6 +936,9 @@ inline no_request(p) {
     look[p] = NO_LOOK;
     message[p] = MESSAGE_NONE;
     missed[p] = false;
+#ifdef POLL
+    next_look[p] = 0;
+#endif
     fence[p] = 0;
     compress(key[p])
 }
@@ -1039,7 +1148,11 @@ sleeping:
         goto look_again
     }
 #ifndef NO_SAFETY_POLL
+#ifdef POLL
+    :: atomic { next_look[p] == 0 -> send(p, WAITER_TTL) };
+#else
     :: send(p, WAITER_TTL);
+#endif
         d_step { renew(p) };
         if
         :: atomic {
@@ -1057,7 +1170,7 @@ sleeping:
 #endif
         fi
 #endif
-#ifndef LIVENESS
+#if !defined(LIVENESS) && !defined(POLL)
     :: atomic { state[p] = AGAIN; mode[p] = LAST; send(p, TTL); own[p] = 0; goto look_again } /* the last attempt */
 #ifdef LEAVE_DELETES_ENTRY_ONLY
     :: atomic {
@@ -1078,9 +1191,11 @@ sleeping:
 held:
     if
     :: own[p] == 0 -> goto ending
+#ifndef POLL
     :: goto ending
+#endif
     :: faults -> goto dead
-#ifndef LIVENESS
+#if !defined(LIVENESS) && !defined(POLL)
     :: send(p, TTL);
         d_step { extend_judge(p) };
         if
@@ -1215,6 +1330,7 @@ active proctype network() {
         }
     }
 #endif
+#ifndef POLL
     :: atomic {
         if
         :: message[0] != MESSAGE_NONE -> p = 0
@@ -1228,6 +1344,7 @@ active proctype network() {
         missed[p] = true;
         p = 0
     }
+#endif
     od
 }
 
@@ -1251,6 +1368,9 @@ active proctype clock() {
                 missed[i] = missed[i] || (kept[p] == 1 && i != p && key[i] == key[p] && state[i] == QUEUED)
             }
             one_less(kept[p]);
+#ifdef POLL
+            one_less(next_look[p]);
+#endif
 #ifdef LIVENESS
             looked[p] = false;
 #endif
@@ -1266,6 +1386,7 @@ active proctype clock() {
         }
 #endif
         printf("%d the clock of the store ticks\n", 0);
+        check_looks();
         lag = true;
         p = 0
     }

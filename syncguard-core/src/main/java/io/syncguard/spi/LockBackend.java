@@ -155,8 +155,8 @@ public interface LockBackend extends AutoCloseable {
      * @return in the order of the request, how long until the next attempt is worthwhile if nothing wakes the waiter:
      *     until the first lease or queue entry in its way ends. If the first waiter can be granted the key now, those
      *     in front count as holders. Zero for a waiter who can be granted the key now, whose entry is gone or may be
-     *     becoming a lease, or whose server failed while others answered. Any other answer confirms that the entry existed after the request was
-     *     sent
+     *     becoming a lease, or whose server failed while others answered. Any other answer confirms that the entry
+     *     existed after the request was sent
      */
     List<Duration> renewWaiters(List<KeyedLockId> ids);
 

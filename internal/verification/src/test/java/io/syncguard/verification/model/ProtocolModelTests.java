@@ -37,6 +37,7 @@ class ProtocolModelTests {
             "TTL=1 ALL_TRY PERMITS",
             "TTL=1 ALL_TRY KEYS=2",
             "TTL=1 ALL_WAIT WITHOUT_FAULTS TOGETHER",
+            "TTL=1 POLL=3 WAITER_TTL=4 ALL_WAIT WITHOUT_FAULTS APART",
             "LIVENESS WAITER_TTL=2 WITHOUT_FAULTS");
 
     /** A build has time for a few. */
@@ -91,6 +92,7 @@ class ProtocolModelTests {
                 "TTL=1 CLOCK_FENCES APART",
                 "TTL=1 SHARED APART",
                 "TTL=1 ALL_WAIT WITHOUT_FAULTS APART PERMITS",
+                "TTL=1 POLL=3 WAITER_TTL=4 ALL_WAIT WITHOUT_FAULTS APART PERMITS",
                 "LIVENESS WAITER_TTL=2 ALL_WAIT",
                 "N=3 KEYS=2 TTL=1 ALL_TRY WITHOUT_FAULTS"
             })

@@ -56,6 +56,16 @@ record Removal(String rule, String property, List<String> configuration) {
                     "WITHOUT_FAULTS",
                     "APART",
                     "PERMITS=2"),
+            of(
+                    "GRANT_TELLS_NOBODY",
+                    "not_forgotten",
+                    "N=3",
+                    "TTL=1",
+                    "POLL=3",
+                    "WAITER_TTL=4",
+                    "ALL_WAIT",
+                    "WITHOUT_FAULTS",
+                    "APART"),
             of("NO_SAFETY_POLL", "served", "LIVENESS", "WAITER_TTL=2", "ALL_WAIT", "WITHOUT_FAULTS"));
 
     private static Removal of(String rule, String property, String... configuration) {
