@@ -253,8 +253,8 @@ public final class PostgresSchema {
     private void runScript(DataSource owner, @Nullable String path) {
         run(owner, path, (connection, installed, same) -> {
             int before = connection.getNetworkTimeout();
-            // One statement waits for locks, each for less than the timeout, and has work beside.
-            Duration limit = timeout.multipliedBy(2);
+            // The script is one statement. It waits for locks, each for less than the timeout, and has work beside.
+            Duration limit = timeout.multipliedBy(4);
             PostgresSessions.setNetworkTimeout(connection, limit);
             try (Statement statement = connection.createStatement()) {
                 statement.execute("SET LOCAL statement_timeout = " + limit.toMillis() * 9 / 10);

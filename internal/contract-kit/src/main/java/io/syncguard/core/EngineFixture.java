@@ -16,10 +16,12 @@ import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -40,6 +42,8 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     public final ManualTime time = new ManualTime();
     public final InMemoryStore store = new InMemoryStore(() -> time.nanoTime() / 1_000_000);
     public final InterceptedBackend backend;
+
+    private final Set<Thread> sendersOfOthers = senders().collect(Collectors.toSet());
 
     private final LockBackend server;
 
@@ -190,7 +194,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
      */
     public void settle() {
         awaitLooks();
-        eventually().until(EngineFixture::noRequestIsUnderWay);
+        eventually().until(this::noRequestIsUnderWay);
         awaitLooks();
     }
 
@@ -204,13 +208,17 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** A request that a test holds back is not under way. */
-    private static boolean noRequestIsUnderWay() {
-        Thread[] threads = new Thread[2 * Thread.activeCount() + 10];
-        int number = Thread.enumerate(threads);
-        return Stream.of(threads)
-                .limit(number)
-                .filter(thread -> SENDER.matcher(thread.getName()).matches())
+    private boolean noRequestIsUnderWay() {
+        return senders()
+                .filter(thread -> !sendersOfOthers.contains(thread))
                 .noneMatch(thread -> thread.getState() == Thread.State.RUNNABLE);
+    }
+
+    private static Stream<Thread> senders() {
+        Thread[] threads = new Thread[2 * Thread.activeCount() + 10];
+        return Stream.of(threads)
+                .limit(Thread.enumerate(threads))
+                .filter(thread -> SENDER.matcher(thread.getName()).matches());
     }
 
     public static ConditionFactory eventually() {

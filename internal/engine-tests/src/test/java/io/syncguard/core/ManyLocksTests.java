@@ -23,6 +23,11 @@ class ManyLocksTests {
 
     private static final Duration PATIENCE = Duration.ofMillis(20);
 
+    /** When it is due, 400 ms are left: its statements have up to 400 leases. */
+    private static final LockRequest SHORT = LockRequest.of("k").ttl(Duration.ofMillis(600));
+
+    private static final int FOUR_STATEMENTS = 1_500;
+
     private final EngineFixture fixture = new EngineFixture();
     private final CountDownLatch answer = new CountDownLatch(1);
 
@@ -37,7 +42,7 @@ class ManyLocksTests {
 
     @Test
     void the_locks_that_end_first_are_extended_first() {
-        acquire(2 * DueRequests.CHUNK, LockRequest.of("long").ttl(Duration.ofSeconds(30)));
+        acquire(1_000, LockRequest.of("long").ttl(Duration.ofSeconds(30)));
         fixture.time.advance(Duration.ofMillis(9_900));
         List<LockHandle> urgent = acquire(50, LockRequest.of("short").ttl(Duration.ofMillis(300)));
         List<List<String>> statements = new CopyOnWriteArrayList<>();
@@ -46,18 +51,18 @@ class ManyLocksTests {
 
         fixture.time.advance(Duration.ofMillis(100));
 
-        eventually().until(() -> count("extended") == 2 * DueRequests.CHUNK + 50);
+        eventually().until(() -> count("extended") == 1_050);
         assertThat(statements.get(0)).containsAll(idsOf(urgent));
     }
 
     @Test
     void a_slow_server_has_three_statements_under_way_and_no_lock_is_in_two_of_them() {
-        acquire(4 * DueRequests.CHUNK, LockRequest.of("k"));
+        acquire(FOUR_STATEMENTS, SHORT);
         List<String> sent = new CopyOnWriteArrayList<>();
         fixture.backend.onExtensions = extensions -> extensions.forEach(extension -> sent.add(extension.lockId()));
         fixture.backend.beforeExtend = this::standStill;
 
-        fixture.time.advance(Duration.ofSeconds(10));
+        fixture.time.advance(SHORT.ttl().dividedBy(3));
         for (int underWay = 1; underWay <= DueRequests.LANES; underWay++) {
             int statements = underWay;
             eventually().until(() -> fixture.backend.extendStatements.get() == statements);
@@ -67,23 +72,23 @@ class ManyLocksTests {
         fixture.settle();
 
         assertThat(fixture.backend.extendStatements).hasValue(DueRequests.LANES);
-        assertThat(sent).hasSize(3 * DueRequests.CHUNK).doesNotHaveDuplicates();
+        assertThat(sent).hasSizeLessThan(FOUR_STATEMENTS).doesNotHaveDuplicates();
         answer.countDown();
-        eventually().until(() -> count("extended") == 4 * DueRequests.CHUNK);
-        assertThat(sent).hasSize(4 * DueRequests.CHUNK).doesNotHaveDuplicates();
+        eventually().until(() -> count("extended") == FOUR_STATEMENTS);
+        assertThat(sent).hasSize(FOUR_STATEMENTS).doesNotHaveDuplicates();
     }
 
     @Test
     void a_fast_server_gets_one_statement_after_the_other() {
-        acquire(3 * DueRequests.CHUNK, LockRequest.of("k"));
+        acquire(FOUR_STATEMENTS, SHORT);
         AtomicInteger underWay = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         fixture.backend.beforeExtend = () -> most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
         fixture.backend.afterExtend = underWay::decrementAndGet;
 
-        fixture.time.advance(Duration.ofSeconds(10));
+        fixture.time.advance(SHORT.ttl().dividedBy(3));
 
-        eventually().until(() -> count("extended") == 3 * DueRequests.CHUNK);
+        eventually().until(() -> count("extended") == FOUR_STATEMENTS);
         assertThat(most).hasValue(1);
     }
 

@@ -193,6 +193,7 @@ class ReleaseTests {
         fixture.backend.rowsArePinned = true;
 
         assertThat(lock.release()).isTrue();
+        fixture.settle();
         fixture.time.advance(Duration.ofMillis(10));
         fixture.backend.rowsArePinned = false;
 

@@ -142,7 +142,13 @@ class SeveralLocksTests {
             return locked("a");
         });
 
-        fixture.advanceUntil(waiting::isDone);
+        eventually().until(() -> fixture.store.queue("b").size() == 1);
+        fixture.time.advance(Duration.ofSeconds(1));
+        eventually().until(() -> {
+            // The pauses of the repeated release.
+            fixture.time.advance(Duration.ofMillis(1));
+            return waiting.isDone();
+        });
 
         assertThat(waiting.get()).isEmpty();
         assertThat(tries).hasValue(2);
