@@ -116,7 +116,7 @@ final class LeaseHandles {
     }
 
     private void start(GrantedLease grant, LeaseHandle handle) {
-        parts.monitor().add(handle.lease(), handle, handle::wasUsed);
+        parts.monitor().add(handle.lease(), handle, handle::wasUsed, handle::isAbandoned);
         heartbeat.schedule(handle.lease());
         fenceWarning.check(grant.fence(), handle.key());
         parts.reports().acquired(handle.lease(), grant.waited());

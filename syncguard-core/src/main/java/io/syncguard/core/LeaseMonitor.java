@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +29,10 @@ final class LeaseMonitor implements AutoCloseable {
     private static final long LACK_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
     /** @param thread the one that acquired it */
-    private record Held(Lease lease, LeaseHandle handle, Thread thread) {
+    private record Held(Lease lease, LockHandle handle, Thread thread, BiPredicate<EndingThreads, Thread> abandoned) {
 
         boolean isAbandoned(EndingThreads ending) {
-            return handle.isAbandoned(ending, thread);
+            return abandoned.test(ending, thread);
         }
     }
 
@@ -58,9 +59,10 @@ final class LeaseMonitor implements AutoCloseable {
      * Watches a lease. Called on the thread that acquired it.
      *
      * @param wasUsed whether the holder has used the handle since it was asked last
+     * @param abandoned whether all threads that could release it, such as the one that acquired it, are about to end
      */
-    void add(Lease lease, LeaseHandle handle, BooleanSupplier wasUsed) {
-        held.put(lease.lockId(), new Held(lease, handle, Thread.currentThread()));
+    void add(Lease lease, LockHandle handle, BooleanSupplier wasUsed, BiPredicate<EndingThreads, Thread> abandoned) {
+        held.put(lease.lockId(), new Held(lease, handle, Thread.currentThread(), abandoned));
         watch(lease);
         leaks.watch(lease, wasUsed);
     }

@@ -38,6 +38,9 @@ final class PostgresPools implements AutoCloseable {
      */
     private static final int ENGINE_THREADS = 10;
 
+    /** One for each thread on a fast link. A pool that the application has made for locks needs no more. */
+    private static final int FEWEST_OF_ENGINE = 4;
+
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS);
 
     /**
@@ -86,7 +89,8 @@ final class PostgresPools implements AutoCloseable {
         }
         this.timeout = networkTimeout.dividedBy(2);
         housekeeper.setRemoveOnCancelPolicy(true);
-        this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
+        int ofThreads = dedicated ? FEWEST_OF_ENGINE : ENGINE_THREADS;
+        this.maximumConnections = size + ofThreads + (wakeUps ? 1 : 0);
         Consumer<HikariConfig> completion = details -> complete(details, applicationName);
         this.details = new ConnectionDetails(application, dedicated, maximumConnections, completion);
         this.store = new OneStoreDataSource(application, timeout);
@@ -95,7 +99,7 @@ final class PostgresPools implements AutoCloseable {
         // While the start uses one connection, the pool would open another one without need.
         ofCallers.setMinimumIdle(0);
         this.operations = new LockPool(ofCallers);
-        HikariConfig ofEngine = config("syncguard-engine", ENGINE_THREADS, completion);
+        HikariConfig ofEngine = config("syncguard-engine", ofThreads, completion);
         // Nobody interrupts its threads, and a connection on a slow link has to pass the test before each heartbeat.
         ofEngine.setValidationTimeout(testMillis(LONGEST_ENGINE_TEST_MILLIS, 2));
         this.engine = new LockPool(ofEngine);

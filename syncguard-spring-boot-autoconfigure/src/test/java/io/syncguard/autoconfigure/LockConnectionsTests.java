@@ -46,7 +46,7 @@ class LockConnectionsTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"true, 8", "false, 7"})
+    @CsvSource({"true, 14", "false, 13"})
     void the_start_names_the_most_connections_that_all_pools_take_together(boolean wakeUps, int connections) {
         try (CapturedLog log = new CapturedLog(Level.INFO)) {
             Applications.on(database.url())

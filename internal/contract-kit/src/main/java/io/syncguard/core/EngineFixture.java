@@ -193,16 +193,16 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
      * the new time. Waits ten milliseconds at least, for threads that do not wait on the clock yet.
      */
     public void settle() {
-        awaitLooks();
+        awaitLooks(10_000_000L);
         eventually().until(this::noRequestIsUnderWay);
-        awaitLooks();
+        awaitLooks(0);
     }
 
-    private void awaitLooks() {
+    private void awaitLooks(long atLeastNanos) {
         long began = System.nanoTime();
         Map<Thread, Long> before = time.looks();
         eventually()
-                .until(() -> System.nanoTime() - began > 10_000_000L
+                .until(() -> System.nanoTime() - began > atLeastNanos
                         && before.entrySet().stream()
                                 .allMatch(each -> time.hasLooked(each.getKey(), each.getValue() + 2)));
     }
