@@ -189,7 +189,7 @@ BEGIN
             owner          TEXT
         );
     EXCEPTION
-        WHEN unique_violation OR duplicate_table THEN -- The first session has created it.
+        WHEN unique_violation OR duplicate_table OR duplicate_object THEN -- The first session has created it.
             NULL;
     END;
     LOCK TABLE ${syncguard_locks} IN SHARE UPDATE EXCLUSIVE MODE;
