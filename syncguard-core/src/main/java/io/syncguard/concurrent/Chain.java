@@ -1,10 +1,11 @@
 package io.syncguard.concurrent;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -20,14 +21,19 @@ public final class Chain {
     private Chain() {}
 
     /** Returns each object once, and no more than {@value #LIMIT}. */
-    public static <T> Stream<T> of(@Nullable T first, UnaryOperator<@Nullable T> next) {
+    public static <T> Stream<T> of(@Nullable T first, Function<T, @Nullable T> next) {
         Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        return Stream.<T>iterate(first, each -> each != null && seen.add(each), next)
-                .limit(LIMIT);
+        List<T> all = new ArrayList<>();
+        T each = first;
+        while (each != null && seen.add(each) && all.size() < LIMIT) {
+            all.add(each);
+            each = next.apply(each);
+        }
+        return all.stream();
     }
 
     /** Returns the last object, or the first one of a chain without end. */
-    public static <T> T end(T first, UnaryOperator<@Nullable T> next) {
+    public static <T> T end(T first, Function<T, @Nullable T> next) {
         List<T> all = of(first, next).toList();
         T last = all.get(all.size() - 1);
         return all.size() == LIMIT || next.apply(last) != null ? first : last;
