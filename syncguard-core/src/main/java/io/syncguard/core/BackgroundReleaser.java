@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * Sends releases that no caller waits for, and repeats each until it succeeds or can have no effect any more.
  *
  * <p>The thread {@code syncguard-release} sends those that are due in one statement for each server, or a few if there
- * are many, on connections for which callers do not compete. Those that were sent least often go first: of a release
- * that is repeated, an earlier one may have taken effect.
+ * are many, on connections for which callers do not compete. The releases that were sent least often go first, because
+ * an earlier request for the others may have taken effect.
  */
 final class BackgroundReleaser implements AutoCloseable {
 

@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -130,19 +129,13 @@ final class DueRequests<T> implements AutoCloseable {
         if (lookAt.get() <= now) {
             look(now);
         }
-        long next = Time.NEVER;
-        Iterator<Map.Entry<Integer, Queue<T>>> servers = backlog.entrySet().iterator();
-        while (servers.hasNext()) {
-            Map.Entry<Integer, Queue<T>> server = servers.next();
-            if (freeAt(server.getKey()) <= now) {
-                sendSome(server.getKey(), server.getValue(), now);
+        backlog.forEach((server, due) -> {
+            if (freeAt(server) <= now) {
+                sendSome(server, due, now);
             }
-            if (server.getValue().isEmpty()) {
-                servers.remove();
-            } else {
-                next = Math.min(next, freeAt(server.getKey()));
-            }
-        }
+        });
+        backlog.values().removeIf(Queue::isEmpty);
+        long next = backlog.keySet().stream().mapToLong(this::freeAt).min().orElse(Time.NEVER);
         return Math.min(next, lookAt.get());
     }
 

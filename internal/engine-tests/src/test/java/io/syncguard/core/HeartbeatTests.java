@@ -186,6 +186,8 @@ class HeartbeatTests {
             fixture.time.advance(Duration.ofSeconds(10));
 
             eventually().until(() -> fixture.events.contains("failed EXTEND NETWORK_TIMEOUT"));
+            // Another thread may report the loss.
+            eventually().until(() -> !log.messages().isEmpty());
             assertThat(log.messages()).singleElement().asString().startsWith("Lost lock 'order:42'");
         }
     }
