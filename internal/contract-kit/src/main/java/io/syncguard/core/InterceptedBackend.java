@@ -219,11 +219,11 @@ public final class InterceptedBackend implements LockBackend {
         ids.forEach(id -> expectKey("release in the background", id));
         onReleases.accept(ids);
         beforeRelease.run();
-        List<ReleaseResult> outcomes = ids.stream()
-                .map(id -> rowsArePinned && store.lookupById(id).isPresent()
-                        ? ReleaseResult.BUSY
-                        : store.releaseAll(List.of(id)).get(0))
-                .toList();
+        List<ReleaseResult> outcomes = rowsArePinned
+                ? ids.stream()
+                        .map(id -> store.lookupById(id).isPresent() ? ReleaseResult.BUSY : ReleaseResult.NOT_FOUND)
+                        .toList()
+                : store.releaseAll(ids);
         afterRelease.run();
         return outcomes;
     }
