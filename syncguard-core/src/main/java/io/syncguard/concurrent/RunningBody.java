@@ -7,7 +7,11 @@ import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileLockInterruptionException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that runs a body under a lock. A loss of the lock interrupts the thread while the body runs, and never after
@@ -15,17 +19,54 @@ import java.util.function.Predicate;
  */
 public final class RunningBody {
 
+    /** Those that {@link #begin} has added. Read and written by the owning thread only, and removed with the last one. */
+    private static final ThreadLocal<@Nullable List<RunningBody>> OF_THREAD = new ThreadLocal<>();
+
     private final Thread thread;
 
     /** All guarded by this. */
     private boolean ended;
 
+    /** An exception tells the thread, or has told it. */
+    private boolean informed;
+
     private boolean interrupted;
+
+    /** Whether the flag of the thread may still be ours. */
+    private boolean flagged;
 
     private boolean pending;
 
+    private int deferrals;
+
+    /** Whether an interrupt waits for the end of the deferrals. */
+    private boolean deferred;
+
     public RunningBody(Thread thread) {
         this.thread = thread;
+    }
+
+    /** Called by the thread itself: {@link #deferInterrupts} concerns this body until its {@link #end}. */
+    public void begin() {
+        List<RunningBody> running = OF_THREAD.get();
+        if (running == null) {
+            running = new ArrayList<>(1);
+            OF_THREAD.set(running);
+        }
+        running.add(this);
+    }
+
+    /**
+     * Lets the running thread do what an interrupt would break halfway, such as the end of a transaction: no body
+     * interrupts it any more, and a flag that one has set is cleared.
+     *
+     * @return ends that, on any thread. Given {@code true}, interrupts the bodies whose interrupt came before or meanwhile
+     */
+    public static Consumer<Boolean> deferInterrupts() {
+        List<RunningBody> running = OF_THREAD.get();
+        List<RunningBody> deferring = running == null ? List.of() : List.copyOf(running);
+        deferring.forEach(RunningBody::defer);
+        return interrupt -> deferring.forEach(body -> body.resume(interrupt));
     }
 
     /** Whether the body runs on one of these threads. */
@@ -35,11 +76,28 @@ public final class RunningBody {
 
     /** Interrupts the body, if it has not ended. */
     public synchronized void interrupt() {
+        if (ended || informed) {
+            return;
+        }
+        if (deferrals > 0) {
+            deferred = true;
+            return;
+        }
         // A flag that is set already belongs to another interrupt, and our end() must not clear it.
-        pending = !ended && thread.isInterrupted();
-        if (!ended && !pending) {
+        pending = thread.isInterrupted();
+        if (!pending) {
             interrupted = true;
+            flagged = true;
             thread.interrupt();
+        }
+    }
+
+    /** An exception tells the running thread, so no interrupt does. Has no effect on another thread's body. */
+    public synchronized void withdrawInterrupt() {
+        if (thread == Thread.currentThread()) {
+            informed = true;
+            pending = false;
+            clearFlag();
         }
     }
 
@@ -72,10 +130,34 @@ public final class RunningBody {
      */
     public synchronized boolean end() {
         ended = true;
-        if (interrupted) {
-            Thread.interrupted();
+        clearFlag();
+        List<RunningBody> running = OF_THREAD.get();
+        if (running != null && running.remove(this) && running.isEmpty()) {
+            OF_THREAD.remove();
         }
         return interrupted;
+    }
+
+    private synchronized void defer() {
+        deferrals++;
+        deferred |= clearFlag();
+    }
+
+    private synchronized void resume(boolean interrupt) {
+        deferrals--;
+        if (deferrals == 0 && deferred) {
+            deferred = false;
+            if (interrupt) {
+                interrupt();
+            }
+        }
+    }
+
+    /** Called by the thread itself. Returns whether the flag was set, and by us. */
+    private boolean clearFlag() {
+        boolean cleared = flagged && Thread.interrupted();
+        flagged = false;
+        return cleared;
     }
 
     private static boolean isOfInterrupt(Throwable failure) {

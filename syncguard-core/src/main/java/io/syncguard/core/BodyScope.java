@@ -48,6 +48,7 @@ final class BodyScope implements CurrentLocks.Scope {
     private void begin(LockHandle view) {
         handle.bodies().began(thread);
         if (interruptible) {
+            body.begin();
             handle.bodies().add(body);
         }
         // Checked after the body was added: a loss from here on finds the body.

@@ -80,6 +80,11 @@ final class LeaseBodies {
         return bodies.stream().anyMatch(body -> body.explains(failure));
     }
 
+    /** An exception tells the running thread of the loss. */
+    void withdrawInterrupt() {
+        bodies.forEach(RunningBody::withdrawInterrupt);
+    }
+
     void interruptPending() {
         bodies.forEach(RunningBody::interruptIfPending);
     }

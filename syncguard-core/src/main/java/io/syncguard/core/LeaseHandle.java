@@ -259,6 +259,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     }
 
     private LockLostException notHeldException() {
+        bodies.withdrawInterrupt();
         return state() == State.LOST
                 ? lostException()
                 : new LockLostException(
@@ -289,6 +290,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
         @Override
         public LockLostException lost(String explanation) {
+            handle.bodies.withdrawInterrupt();
             handle.lease.lose(LockReason.NOT_FOUND, explanation);
             return handle.lostException();
         }

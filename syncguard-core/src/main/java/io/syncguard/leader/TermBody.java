@@ -36,6 +36,7 @@ public final class TermBody implements AutoCloseable {
      * @throws LockLostException when the body fails because the end of the term interrupted it
      */
     public <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
+        running.begin();
         try {
             return lock.bind(body).call();
         } catch (Throwable failure) {

@@ -5,6 +5,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
 import io.syncguard.OneLine;
+import io.syncguard.concurrent.RunningBody;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.GuardedBodies;
 import io.syncguard.core.GuardedLease;
@@ -16,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
@@ -66,6 +68,9 @@ final class GuardedTransaction implements TransactionSynchronization {
     private final List<GuardedLease> pinned = new ArrayList<>();
     private boolean began;
     private boolean completed;
+
+    /** Ends the deferral of interrupts; {@code null} before the end of the transaction begins. */
+    private @Nullable Consumer<Boolean> deferral;
 
     /**
      * @param dataSource the {@code DataSource} of the transaction manager; {@code null} if it is not known
@@ -162,6 +167,17 @@ final class GuardedTransaction implements TransactionSynchronization {
         }
     }
 
+    /**
+     * No loss interrupts the end of the transaction: it would keep resources beside the database, such as a Kafka
+     * transaction, from their rollback.
+     */
+    @Override
+    public void beforeCompletion() {
+        if (deferral == null) {
+            deferral = RunningBody.deferInterrupts();
+        }
+    }
+
     void guard() {
         List<GuardedLease> needed = bound.values().stream()
                 .filter(BoundLease::isNeeded)
@@ -183,11 +199,16 @@ final class GuardedTransaction implements TransactionSynchronization {
         if (!completed) {
             afterCompletion(status);
         }
+        // All synchronizations have ended, too. After a rollback, an exception tells the body.
+        resumeInterrupts(status == STATUS_COMMITTED);
     }
 
     @Override
     public void afterCompletion(int status) {
         completed = true;
+        if (!hasListener) {
+            resumeInterrupts(false);
+        }
         if (status == STATUS_COMMITTED) {
             pinned.forEach(GuardedLease::committed);
         }
@@ -196,6 +217,13 @@ final class GuardedTransaction implements TransactionSynchronization {
                         each::transactionEnded,
                         log,
                         () -> "Lock '" + OneLine.of(each.lease().key()) + "' was not released after a transaction"));
+    }
+
+    private void resumeInterrupts(boolean interrupt) {
+        if (deferral != null) {
+            deferral.accept(interrupt);
+            deferral = null;
+        }
     }
 
     private void register() {

@@ -61,7 +61,17 @@ final class TransactionListener implements TransactionExecutionListener {
     public void beforeCommit(TransactionExecution transaction) {
         GuardedTransaction guard = OpenTransactions.find(transaction);
         if (guard != null) {
+            guard.beforeCompletion();
             guard.guard();
+        }
+    }
+
+    /** Transactions without synchronizations have no other call before it. */
+    @Override
+    public void beforeRollback(TransactionExecution transaction) {
+        GuardedTransaction guard = OpenTransactions.find(transaction);
+        if (guard != null) {
+            guard.beforeCompletion();
         }
     }
 
