@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.LockLostException;
+import org.jspecify.annotations.Nullable;
 
 /** A lease, as a transaction sees it that commits under it. Thread-safe. */
 public interface GuardedLease {
@@ -27,6 +28,13 @@ public interface GuardedLease {
      * what was written.
      */
     void committed();
+
+    /**
+     * The loss that only the release after the transaction has found. The holder had released the handle before, and
+     * was told that it held the lock.
+     */
+    @Nullable
+    LockLostException unreportedLoss();
 
     /** Of this view and another one of the same lease, the one with the stricter guard. */
     default GuardedLease stricter(GuardedLease other) {

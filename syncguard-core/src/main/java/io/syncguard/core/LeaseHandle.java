@@ -296,6 +296,11 @@ final class LeaseHandle implements CurrentLocks.Scoped {
         }
 
         @Override
+        public @Nullable LockLostException unreportedLoss() {
+            return handle.release.isLostUnreported() ? handle.lostException() : null;
+        }
+
+        @Override
         public void committed() {
             if (handle.state() == State.LOST) {
                 handle.bodies.committed();

@@ -33,6 +33,8 @@ final class LeaseRelease {
 
     private State state = State.NOT_RELEASED;
 
+    private volatile boolean lostUnreported;
+
     /** @param handle the holder's */
     LeaseRelease(LockHandle handle, Lease lease, EngineParts parts) {
         this.handle = handle;
@@ -100,6 +102,11 @@ final class LeaseRelease {
         return state != State.NOT_RELEASED;
     }
 
+    /** Whether the release after a transaction found that the lease had been lost, of which the holder was not told. */
+    boolean isLostUnreported() {
+        return lostUnreported;
+    }
+
     private Answer begin(GuardedLease guarded) {
         if (isReleased()) {
             return Answer.REPEATED;
@@ -127,7 +134,7 @@ final class LeaseRelease {
     private void transactionEnded(Thread thread) {
         parts.threads().remove(thread, this);
         if (isLastTransaction()) {
-            parts.releaser().release(lease);
+            lostUnreported = !parts.releaser().release(lease);
         }
     }
 

@@ -7,7 +7,7 @@ import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Savepoint;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -122,12 +122,16 @@ final class RecognisedDatabases {
         if (connection.getAutoCommit()) {
             return compare(connection, ours);
         }
-        // A failure must not end the transaction of the application.
-        Savepoint before = connection.setSavepoint();
-        try {
-            return compare(connection, ours);
-        } finally {
-            connection.rollback(before);
+        // A failure must not end the transaction of the application. In a global one, JDBC allows no savepoint of its
+        // own.
+        try (Statement savepoint = connection.createStatement()) {
+            savepoint.execute("SAVEPOINT syncguard_recognition");
+            try {
+                return compare(connection, ours);
+            } finally {
+                savepoint.execute(
+                        "ROLLBACK TO SAVEPOINT syncguard_recognition; RELEASE SAVEPOINT syncguard_recognition");
+            }
         }
     }
 

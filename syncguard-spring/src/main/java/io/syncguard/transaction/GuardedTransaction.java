@@ -13,10 +13,12 @@ import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -53,7 +55,10 @@ final class GuardedTransaction implements TransactionSynchronization {
     private static final Log log = LogFactory.getLog(GuardedTransaction.class);
 
     private final @Nullable DataSource dataSource;
-    private final boolean hasListener;
+
+    /** {@code null} if it is not known, and calls no {@link TransactionListener}. */
+    private final @Nullable GuardedManager manager;
+
     private final boolean isReadOnly;
 
     /**
@@ -65,28 +70,30 @@ final class GuardedTransaction implements TransactionSynchronization {
     /** The leases by lock id. */
     private final Map<String, BoundLease> bound = new LinkedHashMap<>();
 
-    private final List<GuardedLease> pinned = new ArrayList<>();
+    /** The lock ids of the leases that are pinned. */
+    private final Set<String> pinned = new HashSet<>();
+
     private boolean began;
     private boolean completed;
+    private @Nullable LockLostException loss;
 
     /** Ends the deferral of interrupts; {@code null} before the end of the transaction begins. */
     private @Nullable Consumer<Boolean> deferral;
 
     /**
-     * @param dataSource the {@code DataSource} of the transaction manager; {@code null} if it is not known
-     * @param hasListener whether its transaction manager calls {@link TransactionListener}
+     * @param manager its transaction manager; {@code null} if that calls no {@link TransactionListener}
      * @param isReadOnly whether the application declared the transaction as read-only. Not every driver enforces that
      */
-    private GuardedTransaction(@Nullable DataSource dataSource, boolean hasListener, boolean isReadOnly) {
-        this.dataSource = dataSource;
-        this.hasListener = hasListener;
+    private GuardedTransaction(@Nullable GuardedManager manager, boolean isReadOnly) {
+        this.manager = manager;
+        this.dataSource = manager == null ? null : manager.dataSource();
         this.isReadOnly = isReadOnly;
         this.resource = resource(dataSource);
     }
 
     /** Begins the guard of a transaction whose manager calls {@link TransactionListener}. */
-    static void begin(TransactionExecution transaction, @Nullable DataSource dataSource) {
-        GuardedTransaction guard = new GuardedTransaction(dataSource, true, transaction.isReadOnly());
+    static void begin(TransactionExecution transaction, GuardedManager manager) {
+        GuardedTransaction guard = new GuardedTransaction(manager, transaction.isReadOnly());
         OpenTransactions.add(transaction, guard);
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
             guard.register();
@@ -107,8 +114,7 @@ final class GuardedTransaction implements TransactionSynchronization {
         }
         GuardedTransaction registered = registered();
         if (registered == null) {
-            registered = new GuardedTransaction(
-                    null, false, TransactionSynchronizationManager.isCurrentTransactionReadOnly());
+            registered = new GuardedTransaction(null, TransactionSynchronizationManager.isCurrentTransactionReadOnly());
             registered.register();
             registered.bindRunningBodies();
         }
@@ -148,8 +154,11 @@ final class GuardedTransaction implements TransactionSynchronization {
         if (isReadOnly || isCovered()) {
             return;
         }
-        onConnection(key, engine, connection -> {
-            String reason = engine.whyNotGuarded(connection);
+        onConnections(key, engine, connections -> {
+            // A global transaction has no connection before its first statement.
+            String reason = connections.isEmpty() && manager != null && manager.isGlobal()
+                    ? manager.whyNotGuarded(engine.store())
+                    : whyNotGuarded(connections, engine);
             if (reason != null) {
                 throw SpringTransactions.refused(key, reason);
             }
@@ -157,12 +166,12 @@ final class GuardedTransaction implements TransactionSynchronization {
     }
 
     /**
-     * Guards the commit if no listener does. It runs earlier than a listener, so it does not see leases that later
-     * synchronizations acquire or release.
+     * Guards the commit if no listener does, or if Spring has released the connections when a listener is called. It
+     * runs earlier than a listener, so it does not see leases that later synchronizations acquire or release.
      */
     @Override
     public void beforeCommit(boolean readOnly) {
-        if (!hasListener) {
+        if (manager == null || dataSource == null) {
             guard();
         }
     }
@@ -186,12 +195,12 @@ final class GuardedTransaction implements TransactionSynchronization {
         needed.forEach(GuardedLease::requireHeld);
         Map<SpringTransactions, List<GuardedLease>> byEngine = new LinkedHashMap<>();
         for (GuardedLease lease : needed) {
-            if (lease.transactions() instanceof SpringTransactions engine) {
+            if (!pinned.contains(lease.lockId()) && lease.transactions() instanceof SpringTransactions engine) {
                 byEngine.computeIfAbsent(engine, any -> new ArrayList<>()).add(lease);
             }
         }
         byEngine.forEach((engine, leases) ->
-                onConnection(leases.get(0).key(), engine, connection -> guard(connection, engine, leases)));
+                onConnections(leases.get(0).key(), engine, connections -> guard(connections, engine, leases)));
     }
 
     /** Ends the guard. Spring may have ended it before, as a synchronization. */
@@ -206,17 +215,28 @@ final class GuardedTransaction implements TransactionSynchronization {
     @Override
     public void afterCompletion(int status) {
         completed = true;
-        if (!hasListener) {
+        if (manager == null) {
             resumeInterrupts(false);
         }
-        if (status == STATUS_COMMITTED) {
-            pinned.forEach(GuardedLease::committed);
+        for (BoundLease each : List.copyOf(bound.values())) {
+            boolean isPinned = pinned.contains(each.lease().lockId());
+            if (status == STATUS_COMMITTED && isPinned) {
+                each.lease().committed();
+            }
+            Shielded.run(
+                    each::transactionEnded,
+                    log,
+                    () -> "Lock '" + OneLine.of(each.lease().key()) + "' was not released after a transaction");
+            if (status == STATUS_COMMITTED && !isPinned && loss == null) {
+                loss = each.lease().unreportedLoss();
+            }
         }
-        List.copyOf(bound.values())
-                .forEach(each -> Shielded.run(
-                        each::transactionEnded,
-                        log,
-                        () -> "Lock '" + OneLine.of(each.lease().key()) + "' was not released after a transaction"));
+    }
+
+    /** The loss of a lease under which the transaction has committed, and which nobody was told. */
+    @Nullable
+    LockLostException loss() {
+        return loss;
     }
 
     private void resumeInterrupts(boolean interrupt) {
@@ -235,25 +255,50 @@ final class GuardedTransaction implements TransactionSynchronization {
         began = true;
     }
 
-    private void guard(@Nullable Connection connection, SpringTransactions engine, List<GuardedLease> leases)
+    /** One pin guards a global transaction: all its connections commit after it, or none. */
+    private void guard(List<TransactionConnection> connections, SpringTransactions engine, List<GuardedLease> leases)
             throws SQLException {
-        LeasePins pins = engine.pins();
-        if (connection != null && pins != null && pins.isReadOnly(connection, isReadOnly)) {
+        LeasePins pins = engine.store().pins();
+        List<TransactionConnection> writing = new ArrayList<>();
+        for (TransactionConnection each : connections) {
+            if (pins == null || !pins.isReadOnly(each.connection(), isReadOnly)) {
+                writing.add(each);
+            }
+        }
+        if (writing.isEmpty() && !connections.isEmpty()) {
             return;
         }
-        String reason = engine.whyNotGuarded(connection);
-        if (reason == null && connection != null && pins != null) {
-            reason = pin(connection, pins, leases);
+        String reason = engine.store().whyNot(null);
+        boolean isGuarded = false;
+        for (TransactionConnection each : writing) {
+            reason = engine.store().whyNot(each.connection());
+            if (reason == null && pins != null) {
+                reason = pin(each.connection(), pins, leases);
+            }
+            isGuarded |= reason == null;
         }
-        if (reason == null || isCovered()) {
+        if (isGuarded || reason == null || isCovered()) {
             return;
         }
         for (GuardedLease lease : leases) {
-            if (lease.guard() == CommitGuard.REQUIRED && !(isReadOnly && connection == null)) {
+            if (lease.guard() == CommitGuard.REQUIRED && !(isReadOnly && connections.isEmpty())) {
                 throw SpringTransactions.refused(lease.key(), reason);
             }
         }
         engine.notGuarded(reason);
+    }
+
+    /** Why none of the connections can pin leases; {@code null} if one can. */
+    private static @Nullable String whyNotGuarded(List<TransactionConnection> connections, SpringTransactions engine)
+            throws SQLException {
+        String reason = engine.store().whyNot(null);
+        for (TransactionConnection each : connections) {
+            reason = engine.store().whyNot(each.connection());
+            if (reason == null) {
+                return null;
+            }
+        }
+        return reason;
     }
 
     /** Pins the leases. Returns why they cannot be pinned; {@code null} if they are. */
@@ -269,13 +314,13 @@ final class GuardedTransaction implements TransactionSynchronization {
             }
         }
         leases.forEach(GuardedLease::requireHeld);
-        pinned.addAll(leases);
+        leases.forEach(lease -> pinned.add(lease.lockId()));
         return null;
     }
 
     /** Whether another guard is active, in the same transaction or in one beside it. That guard pins the leases. */
     private boolean isCovered() {
-        return !hasListener && !OpenTransactions.active().isEmpty();
+        return manager == null && !OpenTransactions.active().isEmpty();
     }
 
     private static @Nullable GuardedTransaction registered() {
@@ -304,14 +349,18 @@ final class GuardedTransaction implements TransactionSynchronization {
         return lease.lost("the server did not know it any more when a transaction was to commit under it");
     }
 
-    /** Calls the action with the connection of the transaction; with {@code null} if none can pin leases. */
-    private void onConnection(String key, SpringTransactions engine, Action action) {
-        LeasePins pins = engine.pins();
-        // Without such a store, Spring JDBC may be missing from the class path.
-        try (TransactionConnection connection = pins == null ? null : TransactionConnection.find(dataSource)) {
-            action.run(connection == null ? null : connection.connection());
+    /** Calls the action with the connections of the transaction that may pin leases. */
+    private void onConnections(String key, SpringTransactions engine, Action action) {
+        LeasePins pins = engine.store().pins();
+        List<TransactionConnection> connections = List.of();
+        try {
+            // Without such a store, Spring JDBC may be missing from the class path.
+            connections = pins == null ? List.of() : TransactionConnection.find(dataSource);
+            action.run(connections);
         } catch (SQLException ex) {
             throw failure(key, Objects.requireNonNull(pins), ex);
+        } finally {
+            connections.forEach(TransactionConnection::close);
         }
     }
 
@@ -328,6 +377,6 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     @FunctionalInterface
     private interface Action {
-        void run(@Nullable Connection connection) throws SQLException;
+        void run(List<TransactionConnection> connections) throws SQLException;
     }
 }

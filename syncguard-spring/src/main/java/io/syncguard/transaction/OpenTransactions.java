@@ -1,5 +1,6 @@
 package io.syncguard.transaction;
 
+import io.syncguard.LockLostException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -54,12 +55,22 @@ final class OpenTransactions {
         return null;
     }
 
+    /** A transaction with an {@link GuardedTransaction#loss unreported loss} stays until that is taken. */
     static void end(TransactionExecution transaction, int status) {
         GuardedTransaction guard = find(transaction);
         if (guard != null) {
-            remove(transaction);
             guard.ended(status);
+            if (guard.loss() == null) {
+                remove(transaction);
+            }
         }
+    }
+
+    /** Returns the loss of a transaction that has ended, of which nobody was told; {@code null} if there is none. */
+    static @Nullable LockLostException takeLoss(TransactionExecution transaction) {
+        GuardedTransaction guard = find(transaction);
+        remove(transaction);
+        return guard == null ? null : guard.loss();
     }
 
     /**
@@ -73,7 +84,10 @@ final class OpenTransactions {
                     .map(Open::transaction)
                     .filter(TransactionExecution::isCompleted)
                     .toList()
-                    .forEach(each -> end(each, TransactionSynchronization.STATUS_UNKNOWN));
+                    .forEach(each -> {
+                        end(each, TransactionSynchronization.STATUS_UNKNOWN);
+                        remove(each);
+                    });
         }
     }
 

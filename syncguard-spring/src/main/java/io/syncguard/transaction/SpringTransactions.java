@@ -8,8 +8,6 @@ import io.syncguard.LockSetupException;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.LeasePins;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
@@ -22,8 +20,7 @@ public final class SpringTransactions implements TransactionBoundary {
     private static final Log log = LogFactory.getLog(SpringTransactions.class);
 
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
-    private final String backend;
-    private final @Nullable LeasePins pins;
+    private final GuardingStore store;
     private final CommitGuard defaultGuard;
 
     /**
@@ -37,8 +34,7 @@ public final class SpringTransactions implements TransactionBoundary {
                     "syncguard.commit-guard is default, but has to be auto, required or off",
                     "Correct syncguard.commit-guard");
         }
-        this.backend = backend;
-        this.pins = pins;
+        this.store = new GuardingStore(backend, pins);
         this.defaultGuard = defaultGuard;
     }
 
@@ -81,26 +77,8 @@ public final class SpringTransactions implements TransactionBoundary {
         OpenTransactions.endCompleted();
     }
 
-    /** Why a transaction on this connection cannot be guarded; {@code null} if it can. */
-    @Nullable
-    String whyNotGuarded(@Nullable Connection connection) throws SQLException {
-        if (pins == null) {
-            return withoutPins();
-        }
-        return connection == null
-                ? "its transaction manager binds no JDBC connection to the thread"
-                : pins.whyNot(connection);
-    }
-
-    /** Why no transaction can be guarded by a store without pins. */
-    String withoutPins() {
-        return "the lock is in " + backend;
-    }
-
-    /** Pins leases of the engine; {@code null} if its store cannot. */
-    @Nullable
-    LeasePins pins() {
-        return pins;
+    GuardingStore store() {
+        return store;
     }
 
     /** Logs each reason once. */

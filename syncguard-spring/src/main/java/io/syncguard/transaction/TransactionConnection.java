@@ -3,7 +3,9 @@ package io.syncguard.transaction;
 import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -25,22 +27,25 @@ final class TransactionConnection implements AutoCloseable {
     }
 
     /**
+     * Finds the connections in the transaction. A global one may have several.
+     *
      * @param source the {@code DataSource} of the transaction manager; {@code null} if it is not known. Then the method
-     *     finds the only {@code DataSource} that is bound to the thread with a connection in a transaction
-     * @return {@code null} if there is none, or more than one
+     *     looks at each {@code DataSource} that is bound to the thread, and at those of JTA's persistence contexts
      */
-    static @Nullable TransactionConnection find(@Nullable DataSource source) throws SQLException {
-        TransactionConnection found = null;
-        for (DataSource bound : source == null ? allBound() : List.of(source)) {
-            TransactionConnection connection = inTransaction(bound);
-            if (connection != null && found != null) {
-                connection.close();
-                found.close();
-                return null;
+    static List<TransactionConnection> find(@Nullable DataSource source) throws SQLException {
+        List<TransactionConnection> found = new ArrayList<>();
+        try {
+            for (DataSource bound : source == null ? allBound() : bound(source)) {
+                TransactionConnection connection = inTransaction(bound);
+                if (connection != null) {
+                    found.add(connection);
+                }
             }
-            found = connection == null ? found : connection;
+            return found;
+        } catch (Throwable ex) {
+            found.forEach(TransactionConnection::close);
+            throw ex;
         }
-        return found;
     }
 
     /**
@@ -69,21 +74,33 @@ final class TransactionConnection implements AutoCloseable {
 
     /** Returns the connection if it is in a transaction. Spring also binds connections in autocommit. */
     private static @Nullable TransactionConnection inTransaction(DataSource source) throws SQLException {
-        if (!TransactionSynchronizationManager.hasResource(source)) {
-            return null;
-        }
         TransactionConnection found = new TransactionConnection(source);
-        if (DataSourceUtils.isConnectionTransactional(found.connection, source) && !found.connection.getAutoCommit()) {
+        if (DataSourceUtils.isConnectionTransactional(found.connection, source) && isInTransaction(found.connection)) {
             return found;
         }
         found.close();
         return null;
     }
 
-    private static List<DataSource> allBound() {
-        return TransactionSynchronizationManager.getResourceMap().entrySet().stream()
-                .filter(resource -> resource.getValue() instanceof ConnectionHolder)
-                .map(resource -> (DataSource) resource.getKey())
-                .toList();
+    /** A pool of JTA may let a connection join the transaction only when a statement is made. */
+    private static boolean isInTransaction(Connection connection) throws SQLException {
+        if (connection.getAutoCommit()) {
+            connection.createStatement().close();
+        }
+        return !connection.getAutoCommit();
+    }
+
+    private static Set<DataSource> bound(DataSource source) {
+        return TransactionSynchronizationManager.hasResource(source) ? Set.of(source) : Set.of();
+    }
+
+    private static Set<DataSource> allBound() {
+        Set<DataSource> all = JtaPersistence.dataSources();
+        TransactionSynchronizationManager.getResourceMap().forEach((key, resource) -> {
+            if (resource instanceof ConnectionHolder) {
+                all.add((DataSource) key);
+            }
+        });
+        return all;
     }
 }

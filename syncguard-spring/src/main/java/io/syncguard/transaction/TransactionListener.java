@@ -1,21 +1,12 @@
 package io.syncguard.transaction;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.LockLostException;
 import io.syncguard.core.GuardedBodies;
 import io.syncguard.core.GuardedLease;
-import io.syncguard.spi.LeasePins;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanWrapperImpl;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Guards the commits of one transaction manager. Runs right before the commit, after all synchronizations and all other
@@ -24,15 +15,10 @@ import org.springframework.util.function.SingletonSupplier;
  */
 final class TransactionListener implements TransactionExecutionListener {
 
-    private final PlatformTransactionManager manager;
-    private final Supplier<@Nullable DataSource> dataSource;
+    private final GuardedManager manager;
 
-    /** The engines that have recognised the DataSource as one of their database. */
-    private final Set<SpringTransactions> recognised = ConcurrentHashMap.newKeySet();
-
-    TransactionListener(PlatformTransactionManager manager) {
+    TransactionListener(GuardedManager manager) {
         this.manager = manager;
-        this.dataSource = SingletonSupplier.ofNullable(() -> dataSourceOf(manager));
     }
 
     /** Refuses a transaction that cannot be guarded. A later exception would leave the transaction open. */
@@ -53,7 +39,7 @@ final class TransactionListener implements TransactionExecutionListener {
     @Override
     public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
         if (failure == null && transaction.isNewTransaction()) {
-            GuardedTransaction.begin(transaction, dataSource.get());
+            GuardedTransaction.begin(transaction, manager);
         }
     }
 
@@ -75,41 +61,22 @@ final class TransactionListener implements TransactionExecutionListener {
         }
     }
 
-    private void requireGuard(GuardedLease lease, SpringTransactions transactions) {
-        if (recognised.contains(transactions)) {
-            return;
+    /**
+     * Throws the loss of a lease under which the transaction has committed without a guard: nobody else tells the caller.
+     * All synchronizations have ended.
+     */
+    @Override
+    public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+        LockLostException loss = OpenTransactions.takeLoss(transaction);
+        if (loss != null && failure == null) {
+            throw loss;
         }
-        String reason = whyNotGuarded(transactions);
+    }
+
+    private void requireGuard(GuardedLease lease, SpringTransactions transactions) {
+        String reason = manager.whyNotGuarded(transactions.store());
         if (reason != null) {
             throw SpringTransactions.refused(lease.key(), reason);
         }
-        recognised.add(transactions);
-    }
-
-    private @Nullable String whyNotGuarded(SpringTransactions transactions) {
-        DataSource source = dataSource.get();
-        if (source == null) {
-            return "its transaction manager, a " + manager.getClass().getSimpleName() + ", has no DataSource";
-        }
-        LeasePins pins = transactions.pins();
-        if (pins == null) {
-            return transactions.withoutPins();
-        }
-        try (Connection connection = source.getConnection()) {
-            return transactions.whyNotGuarded(connection);
-        } catch (SQLException ex) {
-            throw TransactionConnection.translate("recognising the database of a transaction", pins, ex);
-        }
-    }
-
-    /**
-     * Returns the DataSource of a {@code DataSourceTransactionManager}, {@code JpaTransactionManager} or similar one.
-     */
-    private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
-        BeanWrapperImpl properties = new BeanWrapperImpl(manager);
-        return properties.isReadableProperty("dataSource")
-                        && properties.getPropertyValue("dataSource") instanceof DataSource found
-                ? found
-                : null;
     }
 }

@@ -2,11 +2,13 @@ package io.syncguard.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -43,7 +45,7 @@ public final class TransactionManagerPostProcessor
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (bean instanceof PlatformTransactionManager manager) {
-            listenTo(manager);
+            listenTo(manager, beans);
         }
         return bean;
     }
@@ -64,7 +66,7 @@ public final class TransactionManagerPostProcessor
 
     private static void listenToAll(ListableBeanFactory beans) {
         beans.getBeansOfType(PlatformTransactionManager.class, false, false).forEach((name, manager) -> {
-            if (!listenTo(manager)) {
+            if (!listenTo(manager, beans)) {
                 log.warn("The transaction manager '" + name + "' ("
                         + manager.getClass().getName()
                         + ") calls no listeners: its commits are guarded only by locks that are acquired, run a body or"
@@ -74,7 +76,7 @@ public final class TransactionManagerPostProcessor
     }
 
     /** Returns whether the manager calls listeners. */
-    private static boolean listenTo(PlatformTransactionManager manager) {
+    private static boolean listenTo(PlatformTransactionManager manager, @Nullable ListableBeanFactory beans) {
         if (!(manager instanceof ConfigurableTransactionManager configurable)) {
             return false;
         }
@@ -84,9 +86,17 @@ public final class TransactionManagerPostProcessor
             List<TransactionExecutionListener> listeners =
                     new ArrayList<>(configurable.getTransactionExecutionListeners());
             listeners.add(0, new TransactionEnd());
-            listeners.add(new TransactionListener(manager));
+            listeners.add(new TransactionListener(new GuardedManager(manager, () -> dataSources(beans))));
             configurable.setTransactionExecutionListeners(listeners);
         }
         return true;
+    }
+
+    /** At the first use: the DataSources of the application may not exist when its transaction manager does. */
+    private static List<DataSource> dataSources(@Nullable ListableBeanFactory beans) {
+        return beans == null
+                ? List.of()
+                : List.copyOf(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, DataSource.class, false, false)
+                        .values());
     }
 }

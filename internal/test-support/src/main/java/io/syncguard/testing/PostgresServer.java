@@ -11,6 +11,9 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -26,8 +29,10 @@ public final class PostgresServer {
 
     private static final String URL = "SYNCGUARD_TEST_POSTGRES_URL";
 
-    private static final String[] SETTINGS = {"shared_preload_libraries", "pg_stat_statements", "max_connections", "300"
-    };
+    private static final Map<String, String> SETTINGS = Map.of(
+            "shared_preload_libraries", "pg_stat_statements",
+            "max_connections", "300",
+            "max_prepared_transactions", "50");
 
     /** The file system in memory of Linux. Each test creates a database with 300 files. */
     private static final Path MEMORY = Path.of("/dev/shm");
@@ -79,16 +84,17 @@ public final class PostgresServer {
     private static String startContainer() {
         // Ryuk, not this process, stops the container after the run.
         PostgreSQLContainer container = new PostgreSQLContainer("postgres:18");
-        container.setCommand("postgres", "-c", SETTINGS[0] + "=" + SETTINGS[1], "-c", SETTINGS[2] + "=" + SETTINGS[3]);
+        List<String> command = new ArrayList<>(List.of("postgres"));
+        SETTINGS.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
+        container.setCommand(command.toArray(new String[0]));
         container.start();
         return container.getJdbcUrl() + "&user=" + container.getUsername() + "&password=" + container.getPassword();
     }
 
     private static String startEmbedded() {
         try {
-            EmbeddedPostgres.Builder server = PostgresBinaries.builder()
-                    .setServerConfig(SETTINGS[0], SETTINGS[1])
-                    .setServerConfig(SETTINGS[2], SETTINGS[3]);
+            EmbeddedPostgres.Builder server = PostgresBinaries.builder();
+            SETTINGS.forEach(server::setServerConfig);
             server.setDataDirectory(
                     fitsIntoMemory()
                             ? RunDirectory.newDirectory(MEMORY, "postgres")
