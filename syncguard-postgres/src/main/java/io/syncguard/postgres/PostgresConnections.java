@@ -164,7 +164,7 @@ final class PostgresConnections {
                 throw new SQLTimeoutException("The request timed out before it could be sent");
             }
         } catch (SQLException ex) {
-            throw PostgresErrors.notSent(doing, request.explained(ex));
+            throw PostgresErrors.notSent(doing, request.explained(UnsuitableConnectionException.explained(ex)));
         }
     }
 

@@ -34,6 +34,18 @@ final class UnsuitableConnectionException extends SQLException implements Connec
                 null);
     }
 
+    /** Returns the refusal of a pool, or the error itself: those of the driver and of the server have a state. */
+    static SQLException explained(SQLException error) {
+        return error.getClass() == SQLException.class && error.getSQLState() == null
+                ? new UnsuitableConnectionException(
+                        "The DataSource does not let SyncGuard use its connections here, such as in a transaction of"
+                                + " JTA that has begun",
+                        String.valueOf(error.getMessage()),
+                        false,
+                        error)
+                : error;
+    }
+
     static UnsuitableConnectionException toAnotherStore(String first, String now) {
         return new UnsuitableConnectionException(
                 "The DataSource leads to several databases, and a lock manager keeps its locks in one",

@@ -2,8 +2,10 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import java.lang.reflect.Method;
+import java.security.Principal;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -30,6 +32,8 @@ final class PoolProperties {
             "org.springframework.jdbc.datasource.SimpleDriverDataSource",
             "org.springframework.jdbc.datasource.SingleConnectionDataSource");
 
+    private static final String AGROAL = "io.agroal.pool.DataSource";
+
     /** If one of these has a value, the URL and the driver properties are not all that counts. */
     private static final List<String> OTHER_WAYS = List.of(
             "getDataSource",
@@ -53,6 +57,9 @@ final class PoolProperties {
             if (source instanceof BaseDataSource driver) {
                 return of(driver);
             }
+            if (typeOf(source).equals(AGROAL)) {
+                return ofAgroal(source);
+            }
             return KNOWN.contains(typeOf(source)) && hasOneWay(source) ? detailsOf(source) : null;
         } catch (ReflectiveOperationException | RuntimeException ex) {
             return null;
@@ -68,6 +75,39 @@ final class PoolProperties {
         details.setJdbcUrl(driver.getUrl());
         details.setUsername(driver.getUser());
         details.setPassword(driver.getPassword());
+        return details;
+    }
+
+    /** What its connections do in a transaction of JTA is not copied. */
+    private static @Nullable HikariConfig ofAgroal(Object pool) throws ReflectiveOperationException {
+        Object factory = pool;
+        for (String part :
+                List.of("getConfiguration", "connectionPoolConfiguration", "connectionFactoryConfiguration")) {
+            factory = Objects.requireNonNull(call(factory, part));
+        }
+        String url = text(factory, "jdbcUrl");
+        Object provider = call(factory, "connectionProviderClass");
+        if (url == null
+                || !url.startsWith("jdbc:postgresql:")
+                || provider instanceof Class<?> type && !type.getName().startsWith("org.postgresql.")) {
+            return null;
+        }
+        HikariConfig details = new HikariConfig();
+        details.setJdbcUrl(url);
+        if (call(factory, "principal") instanceof Principal user) {
+            details.setUsername(user.getName());
+        }
+        for (Object credential : call(factory, "credentials") instanceof Collection<?> all ? all : List.of()) {
+            String password = text(credential, "getWord");
+            if (password == null) {
+                return null;
+            }
+            details.setPassword(password);
+        }
+        if (call(factory, "jdbcProperties") instanceof Properties properties) {
+            properties.forEach((key, value) -> details.addDataSourceProperty(String.valueOf(key), value));
+        }
+        details.setConnectionInitSql(text(factory, "initialSql"));
         return details;
     }
 

@@ -3,13 +3,10 @@ package io.syncguard.frameworks.transactions;
 import com.arjuna.ats.internal.jta.transaction.arjunacore.TransactionSynchronizationRegistryImple;
 import com.arjuna.ats.jta.TransactionManager;
 import com.arjuna.ats.jta.UserTransaction;
-import com.zaxxer.hikari.HikariDataSource;
 import io.agroal.api.AgroalDataSource;
 import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
 import io.agroal.narayana.NarayanaTransactionIntegration;
-import io.syncguard.autoconfigure.SyncGuardDataSource;
 import java.sql.SQLException;
-import javax.sql.DataSource;
 import org.postgresql.xa.PGXADataSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
@@ -35,16 +32,6 @@ class NarayanaTests extends GlobalTransactionContract {
         @Bean
         AgroalDataSource other(@Value("${other.url}") String url) throws SQLException {
             return pool(url);
-        }
-
-        /** Agroal gives no connection outside a transaction to one that has begun. */
-        @Bean(defaultCandidate = false)
-        @SyncGuardDataSource
-        DataSource locks(@Value("${shop.url}") String url) {
-            HikariDataSource pool = new HikariDataSource();
-            pool.setJdbcUrl(url);
-            pool.setMaximumPoolSize(10);
-            return pool;
         }
 
         @Bean
