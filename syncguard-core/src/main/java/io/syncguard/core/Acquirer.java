@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens
  *       at the deadline, and a wait time of zero means one attempt.
  *   <li>After any other attempt the caller has a queue entry. It sleeps until it is woken or the deadline has come, and
- *       tries again, unless a release has handed it the key. The queue entry is deleted when the acquisition ends in
+ *       tries again, unless a release has handed it the key. It gives up if the application begins to stop and it holds
+ *       no lock. The queue entry is deleted when the acquisition ends in
  *       any other way than by an answer.
  * </ol>
  */
@@ -54,12 +55,14 @@ final class Acquirer {
     private final BackgroundReleaser releaser;
     private final ListenerDispatcher dispatcher;
     private final BooleanSupplier grantsLocks;
+    private final BooleanSupplier waitsOn;
     private final Predicate<String> ownLocks;
     private final Consumer<AcquireRequest> granted;
     private final LockIds lockIds = new LockIds();
 
     /**
      * @param grantsLocks turns false when the engine stops
+     * @param waitsOn whether the running thread waits on when waiters are aborted
      * @param ownLocks whether this engine holds a key
      * @param granted receives each request that the server has granted, before any listener runs
      */
@@ -71,6 +74,7 @@ final class Acquirer {
             BackgroundReleaser releaser,
             ListenerDispatcher dispatcher,
             BooleanSupplier grantsLocks,
+            BooleanSupplier waitsOn,
             Predicate<String> ownLocks,
             Consumer<AcquireRequest> granted) {
         this.backend = backend;
@@ -80,6 +84,7 @@ final class Acquirer {
         this.releaser = releaser;
         this.dispatcher = dispatcher;
         this.grantsLocks = grantsLocks;
+        this.waitsOn = waitsOn;
         this.ownLocks = ownLocks;
         this.granted = granted;
     }
@@ -179,6 +184,12 @@ final class Acquirer {
                 "No new locks, the application is shutting down: lock '" + key + "'. Work gets locks until then if it"
                         + " runs on an executor that Spring waits for, and within syncguard.shutdown-timeout",
                 cause);
+    }
+
+    private static LockException aborted(String key) {
+        return new LockException(
+                LockErrorCode.ABORTED,
+                "The application is shutting down, so callers that hold no lock wait no longer: lock '" + key + "'");
     }
 
     private static boolean isBeforeAnyBody(LockBackendException failure) {
@@ -362,6 +373,9 @@ final class Acquirer {
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
                 throw interrupted(request.key(), ex);
+            }
+            if (granted == null && waiter.takeAbort() && !waitsOn.getAsBoolean()) {
+                throw aborted(request.key());
             }
             if (granted == null || !grantsLocks.getAsBoolean()) {
                 return null;

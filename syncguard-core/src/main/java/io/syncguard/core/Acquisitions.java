@@ -6,11 +6,13 @@ import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +64,14 @@ final class Acquisitions {
         if (own != null) {
             own.granted.add(request);
         }
+    }
+
+    /** The lock ids that were granted to the acquisitions of the running thread that are under way. */
+    Set<String> grantedToRunningThread() {
+        UnderWay own = underWay.get(Thread.currentThread());
+        return own == null
+                ? Set.of()
+                : own.granted.stream().map(AcquireRequest::lockId).collect(Collectors.toSet());
     }
 
     /**

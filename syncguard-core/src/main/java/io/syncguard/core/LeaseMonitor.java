@@ -102,6 +102,11 @@ final class LeaseMonitor implements AutoCloseable {
         return leases().stream().anyMatch(lease -> lease.request().key().equals(key));
     }
 
+    /** The handles of the leases that the thread acquired, although others may have received them. */
+    Stream<LockHandle> acquiredBy(Thread thread) {
+        return held.values().stream().filter(each -> each.thread() == thread).map(Held::handle);
+    }
+
     List<Lease> leases() {
         return stream().toList();
     }

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.CurrentLocks;
 import io.syncguard.LockAdmin;
 import io.syncguard.LockHandle;
 import io.syncguard.LockHandles;
@@ -17,6 +18,7 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -38,6 +40,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final LockBackend backend;
     private final EngineSettings settings;
     private final TransactionBoundary transactions;
+    private final TransactionThreads threads = new TransactionThreads();
     private final Time time;
     private final ListenerDispatcher dispatcher;
     private final LeaseMonitor monitor;
@@ -59,6 +62,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /** On the clock. Written by the thread that starts or stops the application, read by all. */
     private volatile long grantsUntil = Time.NEVER;
+
+    /** Written by the thread that stops the application, read by waiters. */
+    private volatile @Nullable Thread stopping;
 
     /** Whether {@link #stop} has run to its end. Written by the thread that starts or stops the application. */
     private volatile boolean stopped;
@@ -109,16 +115,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.releaser = new LockReleaser(backend, backgroundReleaser, waiters, monitor, reports);
         this.admin = new StoreAdmin(backend, monitor, new ForcedReleaser(backend, monitor, dispatcher, time));
         EngineParts parts = new EngineParts(
-                backend,
-                settings,
-                time,
-                transactions,
-                new TransactionThreads(),
-                dispatcher,
-                reports,
-                monitor,
-                renewer,
-                releaser);
+                backend, settings, time, transactions, threads, dispatcher, reports, monitor, renewer, releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
         this.acquisitions = new Acquisitions(time);
         this.acquirer = new Acquirer(
@@ -129,6 +126,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 backgroundReleaser,
                 dispatcher,
                 this::grantsLocks,
+                this::waitsOn,
                 monitor::holds,
                 acquisitions::granted);
         this.handles = new LeaseHandles(parts, heartbeat, backgroundReleaser, fenceWarning, this::grantsLocks);
@@ -211,9 +209,23 @@ public final class LockEngine implements LockManager, AutoCloseable {
         backend.reconnect();
         backgroundReleaser.start();
         waiters.wakeAllAt(Time.NEVER);
+        waiters.endAborts();
+        stopping = null;
         grantsUntil = Time.NEVER;
         stopped = false;
         grantsLocks = true;
+    }
+
+    /**
+     * Aborts callers that wait and hold no lock, because the application begins to stop: nothing was done for them, and
+     * its components would wait for them. Does the same after pauses until {@link #drain} or {@link #stop}, for those
+     * that come meanwhile. Locks are granted as before, and work under a lock waits for its further locks.
+     *
+     * @param caller the thread that stops the application, which may wait, too
+     */
+    public void abortWaiters(Thread caller) {
+        stopping = caller;
+        waiters.abortAll();
     }
 
     /**
@@ -233,6 +245,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     public void drain(Thread caller) {
         long until = time.nanoTime() + settings.shutdownTimeout().toNanos();
         grantsUntil = until;
+        waiters.endAborts();
         waiters.wakeAllAt(until);
         monitor.awaitNone(settings.shutdownTimeout(), new EndingThreads(caller));
     }
@@ -266,6 +279,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         EndingThreads ending = new EndingThreads(caller);
         long until = Math.min(grantsUntil, time.nanoTime() + atMost.toNanos());
         grantsLocks = false;
+        waiters.endAborts();
         // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
         acquisitions.awaitAllBut(ending, backend.inDoubtPeriod());
@@ -288,6 +302,28 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     boolean grantsLocks() {
         return grantsLocks && time.nanoTime() < grantsUntil;
+    }
+
+    /** Whether the running thread waits on while the application stops: it works under a lock, or stops it. */
+    private boolean waitsOn() {
+        Thread thread = Thread.currentThread();
+        return thread == stopping
+                || !CurrentLocks.innermostFirst().isEmpty()
+                || !threads.pending().isEmpty()
+                || holdsWithoutBody(thread);
+    }
+
+    /**
+     * Whether the thread's own code is the body under a lease. A lease that has run bodies may be that of a future, and
+     * the thread works at something else. What the running acquisition was granted is not in use yet.
+     */
+    private boolean holdsWithoutBody(Thread thread) {
+        Set<String> unused = acquisitions.grantedToRunningThread();
+        return monitor.acquiredBy(thread)
+                .map(LeaseHandle::of)
+                .filter(Objects::nonNull)
+                .anyMatch(handle ->
+                        !unused.contains(handle.lockId()) && !handle.bodies().haveBegun());
     }
 
     /** What no caller will get is released before the engine waits for holders. */

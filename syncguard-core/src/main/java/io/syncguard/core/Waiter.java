@@ -37,6 +37,9 @@ final class Waiter implements AutoCloseable {
     /** Guarded by the lock. Stays set until the caller has seen it: its request may be under way. */
     private boolean woken;
 
+    /** Guarded by the lock. Stays set until the caller has seen it, like the wake-up. */
+    private boolean aborted;
+
     /** Guarded by the lock: the grant that a release made of the queue entry. */
     private AcquireResult.@Nullable Granted handedOver;
 
@@ -177,6 +180,23 @@ final class Waiter implements AutoCloseable {
         change(() -> handedOver = number == this.number && handedOver == null ? grant : handedOver);
     }
 
+    /** The caller has to give up, unless it holds a lock. */
+    void abort() {
+        change(() -> aborted = true);
+    }
+
+    /** Whether it was aborted since the last call. */
+    boolean takeAbort() {
+        lock.lock();
+        try {
+            boolean taken = aborted;
+            aborted = false;
+            return taken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     boolean wakeFromSleep() {
         lock.lock();
         try {
@@ -258,7 +278,7 @@ final class Waiter implements AutoCloseable {
     }
 
     private boolean isNotified() {
-        return woken || handedOver != null || failure != null;
+        return woken || aborted || handedOver != null || failure != null;
     }
 
     /** A waiter that was notified needs no poll, even if its thread does not run at once. */

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
@@ -37,6 +38,17 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
 
     private static final Log log = LogFactory.getLog(WaiterRegistry.class);
 
+    /** The pause after the first abort. Each further one is twice as long. */
+    private static final long FIRST_ABORT_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
+
+    /**
+     * The next abort of all waiters.
+     *
+     * @param at on the clock
+     * @param pause after it
+     */
+    private record Abort(long at, long pause) {}
+
     private final LockBackend backend;
     private final Backoff retryPauses;
     private final Time time;
@@ -48,6 +60,9 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
 
     /** On the clock: when no lock is granted any more, so no caller waits longer. */
     private final AtomicLong endsAt = new AtomicLong(Time.NEVER);
+
+    /** {@code null} unless the application has begun to stop. */
+    private final AtomicReference<@Nullable Abort> nextAbort = new AtomicReference<>();
 
     /** Whether a caller has ever waited. */
     private volatile boolean needed;
@@ -133,6 +148,24 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
         alarm.ringAt(nanoTime);
     }
 
+    /**
+     * Aborts the waiters, those that come now and then, too. A component that has not stopped yet, such as a message
+     * listener, may wait again and again: pauses that double abort it less than ten times within half a minute, so that
+     * it does not give up its message.
+     */
+    void abortAll() {
+        Abort first = new Abort(time.nanoTime(), FIRST_ABORT_PAUSE_NANOS);
+        if (nextAbort.compareAndSet(null, first)) {
+            abortIfDue(first.at());
+            alarm.ringAt(first.at() + first.pause());
+        }
+    }
+
+    /** Aborts no more waiters. */
+    void endAborts() {
+        nextAbort.set(null);
+    }
+
     @Override
     public void wakeUpsMissed() {
         lookAtOnce(any -> true);
@@ -196,7 +229,22 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
 
     private long run() {
         wakeAllIfDue(time.nanoTime());
-        return Math.min(polls.run(), endsAt.get());
+        long abortsAt = abortIfDue(time.nanoTime());
+        return Math.min(Math.min(polls.run(), endsAt.get()), abortsAt);
+    }
+
+    /** Returns when the next abort is due. */
+    private long abortIfDue(long now) {
+        Abort due = nextAbort.get();
+        if (due == null || now < due.at()) {
+            return due == null ? Time.NEVER : due.at();
+        }
+        Abort next = new Abort(now + due.pause(), 2 * due.pause());
+        if (!nextAbort.compareAndSet(due, next)) {
+            return Time.NEVER;
+        }
+        waiters.values().forEach(Waiter::abort);
+        return next.at();
     }
 
     /** A waiter is registered before its request looks whether locks are granted, so none is left out. */

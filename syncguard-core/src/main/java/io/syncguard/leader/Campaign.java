@@ -1,5 +1,7 @@
 package io.syncguard.leader;
 
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
@@ -241,13 +243,18 @@ final class Campaign {
         }
         boolean first = failures++ == 0;
         pausesUntil = time.nanoTime() + BACKOFF.pauseNanos(failures);
-        if (first) {
+        if (first && !isAborted(failure)) {
             Shielded.log(() -> log.warn(
                     "The campaign for '" + OneLine.of(election) + "' failed, and is tried again until it succeeds",
                     failure));
         } else {
             Shielded.log(() -> log.debug("The campaign for '" + OneLine.of(election) + "' failed again", failure));
         }
+    }
+
+    /** The application is about to stop, and the member to leave. */
+    private static boolean isAborted(Throwable failure) {
+        return failure instanceof LockException ex && ex.code() == LockErrorCode.ABORTED;
     }
 
     /** The member may campaign again since then. */

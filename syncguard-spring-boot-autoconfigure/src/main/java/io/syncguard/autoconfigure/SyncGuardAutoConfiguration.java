@@ -33,6 +33,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -159,17 +160,14 @@ public final class SyncGuardAutoConfiguration {
         return new BackendQualifierPostProcessor(Backend.namedIn(environment));
     }
 
-    /** Leaves out the engines of a parent context, which outlives this one. An ObjectProvider would find them, too. */
     @Bean
     LockLifecycle syncGuardLockLifecycle(ListableBeanFactory beans, ConfigurableApplicationContext context) {
-        return new LockLifecycle(
-                () -> Stream.concat(
-                                beans.getBeansOfType(LockEngine.class).values().stream(),
-                                beans.getBeansOfType(PostgresLockManagers.class).values().stream()
-                                        .flatMap(each -> each.engines().values().stream()))
-                        .toList(),
-                new LateExecutors(context)::endBeforeEngines,
-                context::isClosed);
+        return new LockLifecycle(() -> engines(beans), new LateExecutors(context)::endBeforeEngines, context::isClosed);
+    }
+
+    @Bean
+    WaiterLifecycle syncGuardWaiterLifecycle(ListableBeanFactory beans, ApplicationContext context) {
+        return new WaiterLifecycle(() -> engines(beans), context);
     }
 
     /** Created before all other beans: it must not create any of them, not even the properties. */
@@ -228,6 +226,15 @@ public final class SyncGuardAutoConfiguration {
     @ConditionalOnClass(ConfigurableTransactionManager.class)
     static TransactionManagerPostProcessor syncGuardTransactionManagerPostProcessor() {
         return new TransactionManagerPostProcessor();
+    }
+
+    /** Leaves out the engines of a parent context, which outlives this one. An ObjectProvider would find them, too. */
+    private static List<LockEngine> engines(ListableBeanFactory beans) {
+        return Stream.concat(
+                        beans.getBeansOfType(LockEngine.class).values().stream(),
+                        beans.getBeansOfType(PostgresLockManagers.class).values().stream()
+                                .flatMap(each -> each.engines().values().stream()))
+                .toList();
     }
 
     /** Proxies annotated beans also if {@code spring.aop.auto} is off: a lock must not vanish silently. */

@@ -35,6 +35,8 @@ class ShutdownTests {
     /** A thread that does not wait looks at the clock less often. */
     private static final long LOOKS_OF_A_WAIT = 10;
 
+    private static final LockRequest PATIENT = LockRequest.of("busy").waitTime(Duration.ofMinutes(5));
+
     /** The threads of other tests, which may be about to end. */
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
@@ -283,12 +285,128 @@ class ShutdownTests {
     }
 
     @Test
+    void a_caller_that_only_waits_is_aborted_when_the_end_begins_and_a_free_key_is_granted() {
+        fixture.holdElsewhere("busy", Duration.ofHours(1));
+        FutureTask<LockHandle> waiter = fixture.startWaiting(PATIENT);
+
+        locks.abortWaiters(Thread.currentThread());
+
+        assertAbortedByTheEnd(waiter);
+        assertThat(locks.tryAcquire(LockRequest.of("free"))).isNotNull();
+    }
+
+    @Test
+    void a_caller_that_waits_for_one_of_several_locks_is_aborted_and_gives_the_others_back() {
+        fixture.holdElsewhere("busy", Duration.ofHours(1));
+        FutureTask<LockHandles> waiter = inAnotherThread(
+                () -> locks.acquire(List.of(LockRequest.of("a").waitTime(Duration.ofMinutes(5)), PATIENT)));
+        eventually().until(() -> fixture.store.queue("busy").size() == 1);
+
+        locks.abortWaiters(Thread.currentThread());
+
+        assertAbortedByTheEnd(waiter);
+        eventually().until(() -> !fixture.backend.isLocked("a"));
+    }
+
+    @Test
+    void a_caller_that_begins_to_wait_after_that_is_aborted_at_the_next_time() {
+        fixture.holdElsewhere("busy", Duration.ofHours(1));
+        locks.abortWaiters(Thread.currentThread());
+
+        for (long pause = 100; pause <= 6400; pause *= 2) {
+            FutureTask<LockHandle> waiter = fixture.startWaiting(PATIENT);
+            fixture.advanceSlowly(Duration.ofMillis(pause - 1), Duration.ofMillis(pause - 1));
+            assertThat(waiter.isDone()).isFalse();
+            fixture.time.advance(Duration.ofMillis(1));
+            assertAbortedByTheEnd(waiter);
+        }
+    }
+
+    @Test
+    void a_second_beginning_aborts_nobody_earlier() {
+        fixture.holdElsewhere("busy", Duration.ofHours(1));
+        locks.abortWaiters(Thread.currentThread());
+        FutureTask<LockHandle> waiter = fixture.startWaiting(PATIENT);
+
+        locks.abortWaiters(Thread.currentThread());
+        fixture.settle();
+
+        assertThat(waiter.isDone()).isFalse();
+    }
+
+    @Test
+    void a_body_waits_on_for_its_next_lock() throws Exception {
+        AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        assertWaitsOn(other, () -> new LockTemplate(locks).execute("outer", outer -> isGranted()));
+    }
+
+    @Test
+    void a_task_that_is_bound_to_a_lock_waits_on_for_its_next_one() throws Exception {
+        AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        LockHandle outer = locks.acquire(LockRequest.of("outer"));
+        assertWaitsOn(other, outer.bind(this::isGranted));
+    }
+
+    @Test
+    void a_caller_that_holds_a_handle_waits_on_for_its_next_lock() throws Exception {
+        AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        assertWaitsOn(other, () -> {
+            try (LockHandle outer = locks.acquire(LockRequest.of("outer"))) {
+                return isGranted() && outer.isHeld();
+            }
+        });
+    }
+
+    /** A future that a method has returned keeps its lock, and the thread has gone on to its next call. */
+    @Test
+    void a_caller_whose_earlier_body_has_ended_is_aborted_although_its_lock_is_still_held() {
+        fixture.holdElsewhere("busy", Duration.ofHours(1));
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> {
+            locks.acquire(LockRequest.of("outer")).bind(() -> "a future").call();
+            return locks.acquire(PATIENT);
+        });
+        eventually().until(() -> fixture.store.queue("busy").size() == 1);
+
+        locks.abortWaiters(Thread.currentThread());
+
+        assertAbortedByTheEnd(waiter);
+    }
+
+    @Test
+    void the_thread_that_stops_the_application_may_wait() throws Exception {
+        AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        FutureTask<Boolean> stopping = inAnotherThread(() -> {
+            locks.abortWaiters(Thread.currentThread());
+            return isGranted();
+        });
+        eventually().until(() -> fixture.store.queue("busy").size() == 1);
+
+        fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(100));
+        fixture.releaseElsewhere(other);
+
+        assertThat(got(stopping)).isTrue();
+    }
+
+    @Test
+    void a_task_that_is_waited_for_may_wait_while_the_engine_drains() throws Exception {
+        AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        locks.abortWaiters(Thread.currentThread());
+        locks.drain();
+        FutureTask<LockHandle> waiter = fixture.startWaiting(PATIENT);
+
+        fixture.advanceSlowly(Duration.ofSeconds(9), Duration.ofSeconds(1));
+        fixture.releaseElsewhere(other);
+
+        assertThat(got(waiter).isHeld()).isTrue();
+    }
+
+    @Test
     void a_caller_waits_for_its_whole_time_after_a_new_start() throws Exception {
         AcquireRequest other = fixture.holdElsewhere("busy", Duration.ofHours(1));
+        locks.abortWaiters(Thread.currentThread());
         locks.drain();
         locks.start();
-        FutureTask<LockHandle> waiter =
-                fixture.startWaiting(LockRequest.of("busy").waitTime(Duration.ofMinutes(5)));
+        FutureTask<LockHandle> waiter = fixture.startWaiting(PATIENT);
 
         fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofSeconds(1));
         fixture.releaseElsewhere(other);
@@ -315,6 +433,31 @@ class ShutdownTests {
                         .noneMatch(thread -> !threadsBefore.contains(thread)
                                 && thread.getName().startsWith(mine)
                                 && !thread.getName().contains("lost")));
+    }
+
+    private boolean isGranted() {
+        return locks.acquire(PATIENT).release();
+    }
+
+    private void assertWaitsOn(AcquireRequest other, Callable<Boolean> work) throws Exception {
+        FutureTask<Boolean> holder = inAnotherThread(work);
+        eventually().until(() -> fixture.store.queue("busy").size() == 1);
+
+        locks.abortWaiters(Thread.currentThread());
+        fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(100));
+        fixture.releaseElsewhere(other);
+
+        assertThat(got(holder)).isTrue();
+    }
+
+    private void assertAbortedByTheEnd(FutureTask<?> waiter) {
+        eventually().until(waiter::isDone);
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(waiter::get)
+                .withStackTraceContaining("shutting down, so callers that hold no lock wait no longer: lock 'busy'")
+                .satisfies(
+                        ex -> assertThat(((LockException) ex.getCause()).code()).isEqualTo(LockErrorCode.ABORTED));
+        eventually().until(() -> fixture.store.queue("busy").isEmpty());
     }
 
     private static void await(CountDownLatch latch) {

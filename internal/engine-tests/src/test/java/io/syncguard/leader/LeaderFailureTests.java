@@ -72,6 +72,22 @@ class LeaderFailureTests {
         eventually().until(() -> fixture.process.store.queue(LeaderFixture.KEY).size() == 1);
     }
 
+    /** The members leave right after that. */
+    @Test
+    void a_campaign_that_is_aborted_when_the_application_begins_to_stop_goes_on_and_is_not_logged() {
+        fixture.electedElsewhere();
+        fixture.election.join(NAME, STEADY);
+        eventually().until(() -> fixture.process.store.queue(LeaderFixture.KEY).size() == 1);
+        int asked = fixture.process.backend.acquires.get();
+        try (CapturedLog log = new CapturedLog()) {
+            fixture.process.engine.abortWaiters(Thread.currentThread());
+            fixture.advance(Duration.ofSeconds(3));
+
+            eventually().until(() -> fixture.process.backend.acquires.get() > asked);
+            assertThat(log.messages()).isEmpty();
+        }
+    }
+
     @Test
     void who_leaves_while_the_server_is_away_does_not_wait_for_it() {
         fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
