@@ -44,12 +44,17 @@ class DocumentationTests {
                     "resources/io/syncguard/docs/counter-growth.redis",
                     "../../../syncguard-postgres/src/test/resources/io/syncguard/docs/rights.sql",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
-                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java")
+                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
+                    "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/KafkaListenerSampleTests.java",
+                    "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/RabbitListenerSampleTests.java",
+                    "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/JmsListenerSampleTests.java",
+                    "../../../internal/frameworks/messaging/src/test/resources/broker.xml")
             .map(Path.of("src/test")::resolve)
             .toList();
 
-    /** A region of a file in Java, SQL or another language, between two comments. */
-    private static final Pattern SAMPLE = Pattern.compile("(?s)(?://|--|#) sample: (\\S+)\\R(.*?)\\R *(?://|--|#) end");
+    /** A region of a file in Java, SQL, XML or another language, between two comments. */
+    private static final Pattern SAMPLE =
+            Pattern.compile("(?s)(?://|--|#) sample: (\\S+)(?: -->)?\\R(.*?)\\R *(?://|<!--|--|#) end");
 
     private static final Pattern SHOWN = Pattern.compile("(?s)<!-- sample: (\\S+) -->\\R```[a-z]+\\R(.*?)\\R```");
 
