@@ -58,10 +58,19 @@ public final class DistributedLockAdvisor
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
         this.parser = new LockedMethodParser(beans, template, limits);
         ScheduledMethodHint scheduled = new ScheduledMethodHint(beans);
+        ListenerMethodHint listeners = new ListenerMethodHint(
+                DistributedLock.class.getSimpleName(),
+                "a call that is refused the lock is left out, so its message is acknowledged and lost. Leave out"
+                        + " onContention = OnContention.SKIP, and set when a message whose listener fails is delivered"
+                        + " again");
         this.methods =
                 new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", (annotation, method, type) -> {
                     lockedMethods.add(method);
-                    return scheduled.checked(annotation, parser.parse(annotation, method, type), method, type);
+                    LockedMethod locked = parser.parse(annotation, method, type);
+                    if (locked.skips()) {
+                        listeners.check(method, locked.description());
+                    }
+                    return scheduled.checked(annotation, locked, method, type);
                 });
         this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;

@@ -37,8 +37,16 @@ public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartI
             Supplier<Duration> waitTime,
             int order) {
         this.parser = new LeaderOnlyMethodParser(election, placeholders);
+        ListenerMethodHint listeners = new ListenerMethodHint(
+                LeaderOnly.class.getSimpleName(),
+                "an instance that does not lead leaves the call out, so its message is acknowledged and lost. Start and"
+                        + " stop the container of the listener in a LeaderListener instead");
         AnnotatedMethodPointcut<LeaderOnly, LeaderOnlyMethod> methods =
-                new AnnotatedMethodPointcut<>(LeaderOnly.class, "on all instances", parser::parse);
+                new AnnotatedMethodPointcut<>(LeaderOnly.class, "on all instances", (annotation, method, type) -> {
+                    LeaderOnlyMethod parsed = parser.parse(annotation, method, type);
+                    listeners.check(method, parsed.description());
+                    return parsed;
+                });
         this.interceptor = new LeaderOnlyInterceptor(methods, election, waitTime, bodies);
         this.pointcut = methods;
         this.order = order;
