@@ -52,17 +52,19 @@ final class GuardedManager {
     String whyNotGuarded(GuardingStore store) {
         LeasePins pins = store.pins();
         List<DataSource> sources = sources();
-        if (sources.isEmpty()) {
-            return "its transaction manager, a " + manager.getClass().getSimpleName() + ", has no DataSource";
-        }
-        if (pins == null) {
-            return store.whyNever();
+        if (pins == null || sources.isEmpty()) {
+            return whyNotWithoutConnection(store);
         }
         try {
             return JpaTenants.areServedBy(manager) ? JpaTenants.ask(manager, store) : ask(sources, store);
         } catch (SQLException ex) {
             throw TransactionConnection.translate("recognising the database of a transaction", pins, ex);
         }
+    }
+
+    /** Why a transaction cannot be guarded that has no connection. */
+    String whyNotWithoutConnection(GuardingStore store) {
+        return store.whyNotWithoutConnection(manager);
     }
 
     private static @Nullable String ask(List<DataSource> sources, GuardingStore store) throws SQLException {

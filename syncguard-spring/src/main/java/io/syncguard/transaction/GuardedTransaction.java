@@ -268,7 +268,7 @@ final class GuardedTransaction implements TransactionSynchronization {
         if (writing.isEmpty() && !connections.isEmpty()) {
             return;
         }
-        String reason = engine.store().whyNot(null);
+        String reason = whyNotWithoutConnection(engine.store());
         boolean isGuarded = false;
         for (TransactionConnection each : writing) {
             reason = engine.store().whyNot(each.connection());
@@ -288,10 +288,14 @@ final class GuardedTransaction implements TransactionSynchronization {
         engine.notGuarded(reason);
     }
 
+    private String whyNotWithoutConnection(GuardingStore store) {
+        return manager == null ? store.whyNotWithoutConnection(null) : manager.whyNotWithoutConnection(store);
+    }
+
     /** Why none of the connections can pin leases; {@code null} if one can. */
-    private static @Nullable String whyNotGuarded(List<TransactionConnection> connections, SpringTransactions engine)
+    private @Nullable String whyNotGuarded(List<TransactionConnection> connections, SpringTransactions engine)
             throws SQLException {
-        String reason = engine.store().whyNot(null);
+        String reason = whyNotWithoutConnection(engine.store());
         for (TransactionConnection each : connections) {
             reason = engine.store().whyNot(each.connection());
             if (reason == null) {

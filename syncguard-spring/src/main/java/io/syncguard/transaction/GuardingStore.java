@@ -15,17 +15,20 @@ record GuardingStore(String name, @Nullable LeasePins pins) {
 
     /** Why a transaction on this connection cannot be guarded; {@code null} if it can. */
     @Nullable
-    String whyNot(@Nullable Connection connection) throws SQLException {
-        if (pins == null) {
-            return whyNever();
-        }
-        return connection == null
-                ? "its transaction manager binds no JDBC connection to the thread"
-                : pins.whyNot(connection);
+    String whyNot(Connection connection) throws SQLException {
+        return pins == null ? "the lock is in " + name : pins.whyNot(connection);
     }
 
-    /** Why no transaction can be guarded by a store without pins. */
-    String whyNever() {
-        return "the lock is in " + name;
+    /**
+     * Why a transaction without a connection cannot be guarded.
+     *
+     * @param manager that of the transaction; {@code null} if it is not known
+     */
+    String whyNotWithoutConnection(@Nullable Object manager) {
+        return pins == null
+                ? "the lock is in " + name
+                : "its transaction manager"
+                        + (manager == null ? "" : ", a " + manager.getClass().getSimpleName() + ",")
+                        + " binds no JDBC connection to the thread";
     }
 }

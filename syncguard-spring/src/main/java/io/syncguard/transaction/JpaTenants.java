@@ -46,7 +46,7 @@ final class JpaTenants {
             try (EntityManager entities = factory.createEntityManager()) {
                 ConnectionHandle handle = manager.getJpaDialect().getJdbcConnection(entities, true);
                 if (handle == null) {
-                    return store.whyNot(null);
+                    return store.whyNotWithoutConnection(manager);
                 }
                 Connection connection = handle.getConnection();
                 try {
