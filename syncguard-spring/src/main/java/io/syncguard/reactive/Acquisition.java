@@ -19,6 +19,7 @@ final class Acquisition {
 
     private final Callable<LockHandles> acquire;
     private final Runnable waitEnded;
+    private final Runnable notTaken;
     private final MonoSink<Grant> sink;
 
     /** The thread that acquires the lock, while it does so. Guarded by this object. */
@@ -27,10 +28,17 @@ final class Acquisition {
     /** Guarded by this object. */
     private boolean cancelled;
 
-    /** @param waitEnded runs when the locks are granted or refused, at least once */
-    Acquisition(Callable<LockHandles> acquire, Runnable waitEnded, MonoSink<Grant> sink) {
+    /** Whether the acquisition was interrupted to be repeated. Guarded by this object. */
+    private boolean repeats;
+
+    /**
+     * @param waitEnded runs when the locks are granted or refused, at least once
+     * @param notTaken runs if the subscription does not take locks that were granted
+     */
+    Acquisition(Callable<LockHandles> acquire, Runnable waitEnded, Runnable notTaken, MonoSink<Grant> sink) {
         this.acquire = acquire;
         this.waitEnded = waitEnded;
+        this.notTaken = notTaken;
         this.sink = sink;
     }
 
@@ -61,7 +69,7 @@ final class Acquisition {
             if (!begins()) {
                 return;
             }
-            locks = acquire.call();
+            locks = acquire();
         } catch (Throwable ex) {
             if (!isCancelledAtEnd()) {
                 waitEnded.run();
@@ -81,7 +89,39 @@ final class Acquisition {
         }
         if (!grant.isTaken()) {
             locks.all().forEach(LockHandle::release);
+            notTaken.run();
         }
+    }
+
+    private LockHandles acquire() throws Exception {
+        while (true) {
+            try {
+                return acquire.call();
+            } catch (Throwable ex) {
+                if (!isRepeated()) {
+                    throw ex;
+                }
+            }
+        }
+    }
+
+    /** Interrupts the wait and begins again. Returns {@code false} if there is no wait. */
+    synchronized boolean repeat() {
+        if (acquiring == null || cancelled) {
+            return false;
+        }
+        repeats = true;
+        acquiring.interrupt();
+        return true;
+    }
+
+    private synchronized boolean isRepeated() {
+        boolean repeated = repeats && !cancelled;
+        if (repeated) {
+            repeats = false;
+            Thread.interrupted();
+        }
+        return repeated;
     }
 
     private synchronized boolean begins() {
@@ -92,7 +132,7 @@ final class Acquisition {
     /** From here on, a cancellation does not interrupt the thread, which returns to its pool. */
     private synchronized boolean isCancelledAtEnd() {
         acquiring = null;
-        if (cancelled) {
+        if (cancelled || repeats) {
             Thread.interrupted();
         }
         return cancelled;

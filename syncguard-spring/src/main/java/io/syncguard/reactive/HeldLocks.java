@@ -2,7 +2,6 @@ package io.syncguard.reactive;
 
 import io.syncguard.CurrentLocks;
 import io.syncguard.LockHandle;
-import io.syncguard.LockHandles;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -24,13 +23,18 @@ record HeldLocks(List<LockHandle> innermostFirst) {
                 .orElseGet(() -> new HeldLocks(CurrentLocks.innermostFirst()));
     }
 
-    HeldLocks and(LockHandles inner) {
+    HeldLocks and(List<LockHandle> inner) {
         Set<LockHandle> locks = new LinkedHashSet<>();
-        for (int i = inner.all().size() - 1; i >= 0; i--) {
-            locks.add(inner.all().get(i));
+        for (int i = inner.size() - 1; i >= 0; i--) {
+            locks.add(inner.get(i));
         }
         locks.addAll(innermostFirst);
         return new HeldLocks(List.copyOf(locks));
+    }
+
+    /** Whether the lock has the lease of one of these, which it has joined. */
+    boolean hasLease(LockHandle lock) {
+        return innermostFirst.stream().anyMatch(each -> each.lockId().equals(lock.lockId()));
     }
 
     LockHandle innermost() {

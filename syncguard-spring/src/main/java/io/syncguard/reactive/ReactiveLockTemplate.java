@@ -11,13 +11,13 @@ import io.syncguard.LockSetupException;
 import io.syncguard.OnLost;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.context.ContextView;
 
 /**
  * Runs a publisher under a lock. Each subscription acquires the lock, and releases it when it completes, fails or is
@@ -27,7 +27,8 @@ import reactor.util.context.ContextView;
  * Mono<Receipt> receipt = locks.mono(LockRequest.of("order", id), lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
- * <p>When a subscriber sees the end, the key is free. A subscriber that cancels does not wait for the release.
+ * <p>When a subscriber sees the end, the key is free. In a reactive transaction of Spring, the lock is released when that
+ * has ended, and the same transaction can lock the key again. A subscriber that cancels does not wait for the release.
  * Cancelling a subscription that waits for its lock ends the wait. If too many subscriptions wait already, further ones
  * fail at once with {@link LockErrorCode#RATE_LIMITED}: see {@link ReactiveThreads}.
  *
@@ -78,7 +79,7 @@ public final class ReactiveLockTemplate {
     /** Runs a body with any number of results under a lock. */
     public <T> Flux<T> flux(LockRequest request, Function<LockHandle, ? extends Publisher<T>> body) {
         return flux(
-                request.key(),
+                List.of(request),
                 manager -> LockHandles.of(
                         List.of(LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(request)))),
                 locks -> body.apply(locks.all().get(0)));
@@ -98,25 +99,23 @@ public final class ReactiveLockTemplate {
     public <T> Flux<T> flux(List<LockRequest> requests, Function<LockHandles, ? extends Publisher<T>> body) {
         List<LockRequest> all = LockLimits.requests(requests);
         return flux(
-                all.get(0).key(),
-                manager -> LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(all)),
-                body);
+                all, manager -> LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(all)), body);
     }
 
-    /** @param key for messages */
     private <T> Flux<T> flux(
-            String key,
+            List<LockRequest> requests,
             Function<LockManager, LockHandles> acquire,
             Function<LockHandles, ? extends Publisher<T>> body) {
         return routed(Flux.deferContextual(context -> {
-            HeldLocks outer = HeldLocks.of(context);
+            Surroundings around = new Surroundings(context, requests);
+            LockManager current = Objects.requireNonNull(Routes.current(manager, context));
             return Flux.<T, Grant>usingWhen(
-                    acquire(key, acquire, outer, context),
-                    grant -> run(outer, grant.take(), body),
+                    acquire(requests.get(0).key(), () -> acquire.apply(current), around),
+                    grant -> run(grant.take(), around, body),
                     grant -> Mono.empty(),
                     (grant, failure) -> Mono.empty(),
                     grant -> Mono.fromFuture(grant.whenHandedOver(), true)
-                            .then(release(grant.locks()))
+                            .then(end(grant.locks(), around))
                             .onErrorComplete());
         }));
     }
@@ -140,26 +139,29 @@ public final class ReactiveLockTemplate {
         });
     }
 
-    private Mono<Grant> acquire(
-            String key, Function<LockManager, LockHandles> acquire, HeldLocks outer, ContextView context) {
-        LockManager current = Objects.requireNonNull(Routes.current(manager, context));
+    /** @param key for messages */
+    private Mono<Grant> acquire(String key, Callable<LockHandles> acquire, Surroundings around) {
         return Mono.create(sink -> {
-            Runnable waitEnded = outer.innermostFirst().isEmpty() ? threads.enter(key) : () -> {};
-            new Acquisition(() -> outer.call(() -> acquire.apply(current)), waitEnded, sink).on(threads);
+            Runnable waitEnded = around.haveLocks() ? () -> {} : threads.enter(key);
+            Acquisition acquisition = new Acquisition(() -> around.acquire(acquire), waitEnded, around::notTaken, sink);
+            around.begin(acquisition);
+            sink.onDispose(() -> around.end(acquisition));
+            acquisition.on(threads);
         });
     }
 
     /** Runs the body, and then the release, which fails after a loss. */
-    private <T> Flux<T> run(HeldLocks outer, LockHandles locks, Function<LockHandles, ? extends Publisher<T>> body) {
-        HeldLocks held = outer.and(locks);
+    private <T> Flux<T> run(
+            LockHandles locks, Surroundings around, Function<LockHandles, ? extends Publisher<T>> body) {
+        HeldLocks held = around.outer().and(locks.all());
         Flux<T> result = Flux.defer(() -> publisher(held, locks, body));
         for (LockHandle lock : locks.all()) {
             if (lock.request().onLost() == OnLost.INTERRUPT) {
                 result = result.takeUntilOther(Mono.create(sink -> lock.onLost(sink::success)));
             }
         }
-        return result.onErrorResume(failure -> releaseAfter(failure, locks))
-                .concatWith(release(locks).then(Mono.empty()))
+        return result.onErrorResume(failure -> endAfter(failure, locks, around))
+                .concatWith(end(locks, around).then(Mono.empty()))
                 .contextWrite(held::writeTo);
     }
 
@@ -177,8 +179,8 @@ public final class ReactiveLockTemplate {
         }
     }
 
-    private <T> Mono<T> releaseAfter(Throwable failure, LockHandles locks) {
-        return release(locks)
+    private <T> Mono<T> endAfter(Throwable failure, LockHandles locks, Surroundings around) {
+        return end(locks, around)
                 .onErrorResume(atEnd -> {
                     boolean sameLoss = failure instanceof LockLostException one
                             && atEnd instanceof LockLostException other
@@ -191,8 +193,11 @@ public final class ReactiveLockTemplate {
                 .then(Mono.error(failure));
     }
 
-    /** Releases the locks. Cancelling the subscription does not cancel the release. */
-    private Mono<Void> release(LockHandles locks) {
-        return Mono.fromFuture(() -> threads.release(locks::close), true);
+    /** Releases the locks, at once or at the end of the transaction. */
+    private Mono<Void> end(LockHandles locks, Surroundings around) {
+        return Mono.defer(() -> {
+            LockHandles now = around.endBody(locks, threads);
+            return now.all().isEmpty() ? Mono.empty() : threads.close(now);
+        });
     }
 }

@@ -2,6 +2,7 @@ package io.syncguard.reactive;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandles;
 import io.syncguard.LockLimits;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -9,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import reactor.core.publisher.Mono;
 
 /**
  * The threads that call the manager for subscribers, and how many subscriptions may wait for a lock at a time. The
@@ -67,8 +69,13 @@ public final class ReactiveThreads {
         };
     }
 
+    /** Closes locks, also if the subscription is cancelled meanwhile. Fails after a loss. */
+    Mono<Void> close(LockHandles locks) {
+        return Mono.fromFuture(() -> release(locks::close), true);
+    }
+
     /** Releases a lock in any case: if the executor refuses the task, the calling thread runs it. */
-    CompletableFuture<Void> release(Runnable release) {
+    private CompletableFuture<Void> release(Runnable release) {
         try {
             return CompletableFuture.runAsync(release, releases);
         } catch (RuntimeException | Error ex) {

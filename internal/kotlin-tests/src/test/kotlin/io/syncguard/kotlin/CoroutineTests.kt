@@ -29,6 +29,13 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration
 import org.springframework.boot.test.context.SpringBootTest
 import org.springframework.context.annotation.Configuration
 import org.springframework.context.annotation.Import
+import org.springframework.transaction.TransactionDefinition
+import org.springframework.transaction.reactive.AbstractReactiveTransactionManager
+import org.springframework.transaction.reactive.GenericReactiveTransaction
+import org.springframework.transaction.reactive.TransactionSynchronizationManager
+import org.springframework.transaction.reactive.TransactionalOperator
+import org.springframework.transaction.reactive.executeAndAwait
+import reactor.core.publisher.Mono
 
 /** A suspending function keeps its lock while it is suspended, and a flow until it ends. */
 @SpringBootTest(properties = ["syncguard.wait-time=50ms"])
@@ -138,6 +145,25 @@ class CoroutineTests {
     }
 
     @Test
+    fun `a function in a transaction keeps the lock until that has ended`() = test {
+        val placed = CompletableDeferred<String>()
+        val mayCommit = CompletableDeferred<String>()
+        val transaction = async(Dispatchers.Default) {
+            TransactionalOperator.create(NoDatabase()).executeAndAwait {
+                placed.complete(orders.place("42", CompletableDeferred("paid")))
+                mayCommit.await()
+            }
+        }
+        placed.await()
+        assertThat(isHeld("order:42")).isTrue()
+
+        mayCommit.complete("commit")
+
+        transaction.await()
+        assertThatLock("order:42").isFree()
+    }
+
+    @Test
     fun `a refusal is thrown`() = test {
         locks.holdElsewhere("order:42")
 
@@ -225,6 +251,28 @@ class CoroutineTests {
         while (!condition()) {
             delay(5)
         }
+    }
+
+    /** Its transactions write nothing. */
+    private class NoDatabase : AbstractReactiveTransactionManager() {
+
+        override fun doGetTransaction(all: TransactionSynchronizationManager): Any = this
+
+        override fun doBegin(
+            all: TransactionSynchronizationManager,
+            transaction: Any,
+            definition: TransactionDefinition,
+        ): Mono<Void> = Mono.empty()
+
+        override fun doCommit(
+            all: TransactionSynchronizationManager,
+            status: GenericReactiveTransaction,
+        ): Mono<Void> = Mono.empty()
+
+        override fun doRollback(
+            all: TransactionSynchronizationManager,
+            status: GenericReactiveTransaction,
+        ): Mono<Void> = Mono.empty()
     }
 
     @Configuration(proxyBeanMethods = false)
