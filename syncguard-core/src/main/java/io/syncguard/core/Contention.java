@@ -22,7 +22,8 @@ record Contention(String key, AcquireResult.@Nullable Holder holder) {
                 this + "; gave up after " + waited.toMillis() + " ms"
                         + (ownLock
                                 ? ". This application itself holds it: in another thread, or with a handle that was not"
-                                        + " closed"
+                                        + " closed. A nested call on another thread joins the lock if LockHandle.bind"
+                                        + " runs it"
                                 : ""));
     }
 

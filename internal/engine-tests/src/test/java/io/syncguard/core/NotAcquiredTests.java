@@ -55,7 +55,8 @@ class NotAcquiredTests {
 
         assertThat(refusal(other))
                 .hasMessageEndingWith("; gave up after 0 ms. This application itself holds it: in another thread, or"
-                        + " with a handle that was not closed");
+                        + " with a handle that was not closed. A nested call on another thread joins the lock if"
+                        + " LockHandle.bind runs it");
         held.close();
     }
 
