@@ -59,8 +59,8 @@ public final class SpringTransactions implements TransactionBoundary {
     public void bodyBegins(String key) {
         if (log.isDebugEnabled() && PersistenceContexts.isOpen()) {
             log.debug(
-                    "Lock '" + key + "' was acquired while a persistence context was open on its thread: entities that"
-                            + " it had read before are not read again under the lock, unless they are refreshed");
+                    "Lock '" + key + "' was acquired while a persistence context (JPA, MyBatis) was open on its thread:"
+                            + " what it had read before is not read again under the lock, unless it is refreshed");
         }
     }
 
