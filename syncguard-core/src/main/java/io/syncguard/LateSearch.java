@@ -43,7 +43,9 @@ final class LateSearch {
         if (value == null) {
             return;
         }
-        if (!LateResults.isLate(value.getClass())) {
+        if (LateTypes.isRunning(value)) {
+            late.add(value);
+        } else if (!LateResults.isLate(value.getClass())) {
             findIn(value, depth);
         } else if (!LateResults.isDone(value)) {
             late.add(value);

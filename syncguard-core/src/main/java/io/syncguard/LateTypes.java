@@ -69,6 +69,7 @@ final class LateTypes {
     private static final Set<String> LATE_BY_NAME = Set.of(
             "com.datastax.oss.driver.api.core.PagingIterable",
             "com.mongodb.client.MongoIterable",
+            "io.grpc.stub.StreamObserver",
             "io.r2dbc.spi.Result",
             "io.r2dbc.spi.Statement",
             "io.reactivex.rxjava3.core.CompletableSource",
@@ -113,6 +114,9 @@ final class LateTypes {
             "org.springframework.web.reactive.function.client.WebClient$RequestHeadersSpec",
             "org.springframework.web.reactive.function.client.WebClient$ResponseSpec",
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+            "org.springframework.web.servlet.function.AsyncServerResponse",
+            "org.springframework.web.servlet.function.SseServerResponse",
+            "org.springframework.web.servlet.function.StreamingServerResponse",
             "retrofit2.Call");
 
     /** Values that can be closed, read or called, but hold nothing open. */
@@ -143,10 +147,40 @@ final class LateTypes {
         }
     };
 
+    /** Types whose values say whether their work still runs. */
+    private static final Set<String> EXECUTIONS = Set.of(
+            "org.springframework.batch.core.JobExecution",
+            "org.springframework.batch.core.StepExecution",
+            "org.springframework.batch.core.job.JobExecution",
+            "org.springframework.batch.core.step.StepExecution");
+
+    /** The states of an execution whose work goes on. */
+    private static final Set<String> RUNNING = Set.of("STARTING", "STARTED", "STOPPING");
+
+    private static final ClassValue<Boolean> EXECUTION = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return supertypes(type).stream().anyMatch(each -> EXECUTIONS.contains(each.getName()));
+        }
+    };
+
     private LateTypes() {}
 
     static boolean contains(Class<?> type) {
         return KNOWN.get(type);
+    }
+
+    /** Whether it is an execution that has not ended. */
+    static boolean isRunning(Object value) {
+        if (!EXECUTION.get(value.getClass())) {
+            return false;
+        }
+        try {
+            return RUNNING.contains(
+                    String.valueOf(value.getClass().getMethod("getStatus").invoke(value)));
+        } catch (ReflectiveOperationException ex) {
+            return false;
+        }
     }
 
     /**

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +56,10 @@ public final class ResultType {
             ArrayDeque::new,
             LinkedHashMap::new,
             TreeMap::new);
+
+    /** Types of parameters that receive the result, also after the method has returned. */
+    private static final Set<String> RECEIVERS =
+            Set.of("io.grpc.stub.StreamObserver", "jakarta.ws.rs.container.AsyncResponse");
 
     private static final boolean REACTOR = isPresent("reactor.core.publisher.Flux");
 
@@ -99,6 +104,7 @@ public final class ResultType {
     }
 
     private ResultType(Method method, Class<?> targetClass, boolean publishers) {
+        requireNoReceiver(method);
         this.method = ClassUtils.getQualifiedMethodName(method);
         this.type = KotlinFunction.resultType(method, targetClass);
         this.neverNull = KotlinFunction.isNeverNull(method, false);
@@ -192,6 +198,24 @@ public final class ResultType {
                         && published.isAssignableFrom(adapter.getReactiveType())
                 ? adapter
                 : null;
+    }
+
+    private static void requireNoReceiver(Method method) {
+        for (Class<?> parameter : method.getParameterTypes()) {
+            if (isReceiver(parameter)) {
+                throw LockSetupException.invalid(
+                        "the result goes to a parameter of type " + parameter.getName()
+                                + ", also after the method has returned, and the lock cannot be held until then",
+                        "Lock a method that returns the result, and let its caller pass it on",
+                        "Lock the code that does the work or reads the data");
+            }
+        }
+    }
+
+    private static boolean isReceiver(Class<?> type) {
+        return RECEIVERS.contains(type.getName())
+                || Stream.concat(Stream.ofNullable(type.getSuperclass()), Stream.of(type.getInterfaces()))
+                        .anyMatch(ResultType::isReceiver);
     }
 
     private LockSetupException incomplete(ResolvableType late) {
