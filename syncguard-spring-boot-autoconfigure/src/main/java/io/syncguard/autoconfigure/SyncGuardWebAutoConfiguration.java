@@ -4,6 +4,7 @@ import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.web.FenceArgumentResolver;
 import io.syncguard.web.FenceHeader;
 import io.syncguard.web.FenceHeaderInterceptor;
+import io.syncguard.web.GraphQlLockErrorResolver;
 import io.syncguard.web.LockProblemAdvice;
 import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -18,6 +19,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.graphql.execution.DataFetcherExceptionResolver;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
@@ -37,6 +39,12 @@ public final class SyncGuardWebAutoConfiguration {
     @ConditionalOnMissingBean
     FenceHeaderInterceptor syncGuardFenceHeaderInterceptor(SyncGuardProperties properties) {
         return new FenceHeaderInterceptor(new FenceHeader(properties.fencing().header()));
+    }
+
+    @Bean
+    @ConditionalOnClass(name = "org.springframework.session.Session")
+    SessionHint syncGuardSessionHint(ObjectProvider<DistributedLockAdvisor> locks, ListableBeanFactory beans) {
+        return new SessionHint(locks, beans);
     }
 
     /** Matches also for a service without locks of its own, which receives the fences of others. */
@@ -90,6 +98,18 @@ public final class SyncGuardWebAutoConfiguration {
         @ConditionalOnMissingBean
         LockProblemAdvice syncGuardLockProblemAdvice() {
             return new LockProblemAdvice();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(DataFetcherExceptionResolver.class)
+    @ConditionalOnBooleanProperty(name = "syncguard.web.problem-details", matchIfMissing = true)
+    static class GraphQlConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        GraphQlLockErrorResolver syncGuardGraphQlLockErrorResolver() {
+            return new GraphQlLockErrorResolver();
         }
     }
 }

@@ -11,6 +11,7 @@ import io.syncguard.StaleFenceException;
 import java.util.function.LongSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
@@ -57,6 +58,32 @@ public final class LockProblemAdvice {
 
     LockProblemAdvice(LongSupplier nanoTime) {
         this.illegal = new IllegalKeyLog(nanoTime);
+    }
+
+    /** The answer to a lock error, for an interface that has no exception handlers; {@code null} to another exception. */
+    @Nullable
+    ResponseEntity<ProblemDetail> answer(Throwable thrown) throws Exception {
+        if (thrown instanceof LockNotAcquiredException contention) {
+            return notAcquired(contention, contention);
+        }
+        if (thrown instanceof LockUnavailableException failure) {
+            return unavailable(failure, failure);
+        }
+        ProblemDetail problem = problem(thrown);
+        return problem == null ? null : ResponseEntity.of(problem).build();
+    }
+
+    private @Nullable ProblemDetail problem(Throwable thrown) throws Exception {
+        if (thrown instanceof LockLostException loss) {
+            return lost(loss, loss);
+        }
+        if (thrown instanceof LockBackendException failure) {
+            return failed(failure, failure);
+        }
+        if (thrown instanceof StaleFenceException refusal) {
+            return stale(refusal, refusal);
+        }
+        return thrown instanceof IllegalKeyException refusal ? illegal(refusal, refusal) : null;
     }
 
     @ExceptionHandler(LockNotAcquiredException.class)

@@ -34,7 +34,13 @@ class LinkageTests {
 
     /** Libraries that this application does not have; ours are there for those that do. */
     private static final List<String> OF_OTHER_APPLICATIONS =
-            List.of("liquibase.", "io.micrometer.tracing.", "net.javacrumbs.shedlock.", "org.springframework.integration.");
+            List.of(
+                    "graphql.",
+                    "liquibase.",
+                    "io.micrometer.tracing.",
+                    "net.javacrumbs.shedlock.",
+                    "org.springframework.graphql.",
+                    "org.springframework.integration.");
 
     @Test
     void whatever_the_library_calls_is_there() {
