@@ -8,11 +8,16 @@ import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.testing.UsualBuild;
 import jakarta.jms.ConnectionFactory;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,19 +38,23 @@ import org.springframework.jms.connection.JmsTransactionManager;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Listeners whose containers begin a transaction of the broker. */
-@Timeout(60)
+@Timeout(120)
 class ContainerTransactionTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
     /** What the last delivery of each listener threw. */
     private static final Map<String, Throwable> FAILURES = new ConcurrentHashMap<>();
+
+    /** What a reader of committed messages has received. */
+    private static final Set<String> ANNOUNCED = ConcurrentHashMap.newKeySet();
 
     private static ConfigurableApplicationContext application;
 
@@ -99,6 +108,39 @@ class ContainerTransactionTests {
         assertGuarded("jms booking");
     }
 
+    /** An abort that is interrupted may still reach the broker, so there are several. */
+    @Test
+    void a_refused_commit_aborts_the_transaction_of_kafka_beside_it_so_that_readers_of_the_topic_go_on() {
+        Bookings bookings = application.getBean(Bookings.class);
+        UsualBuild.first(10, IntStream.range(0, 200).boxed())
+                .forEach(i -> assertReadersGoOn("refused " + i, bookings::announceUntilEnded));
+
+        assertNothingIsLeftOf("refused");
+    }
+
+    @Test
+    void so_does_one_whose_lease_lapsed_while_its_body_ran() {
+        Bookings bookings = application.getBean(Bookings.class);
+        UsualBuild.first(10, IntStream.range(0, 200).boxed())
+                .forEach(i -> assertReadersGoOn("lapsed " + i, bookings::announceUntilInterrupted));
+
+        assertNothingIsLeftOf("lapsed");
+    }
+
+    private static void assertReadersGoOn(String booking, Consumer<String> announce) {
+        assertThatThrownBy(() -> announce.accept(booking)).isInstanceOf(LockLostException.class);
+        assertThat(Thread.interrupted()).isFalse();
+
+        KafkaServer.send("announcements", "1", "after " + booking);
+        await().atMost(Duration.ofSeconds(2)).until(() -> ANNOUNCED.contains("after " + booking));
+    }
+
+    private static void assertNothingIsLeftOf(String bookings) {
+        assertThat(Instances.database().queryForList("SELECT id FROM booking", String.class))
+                .noneMatch(booking -> booking.startsWith(bookings));
+        assertThat(ANNOUNCED).noneMatch(booking -> booking.startsWith(bookings));
+    }
+
     private static void assertRefused(String listener, String manager) {
         await().atMost(LIMIT).until(() -> FAILURES.containsKey(listener));
         assertThat(FAILURES.get(listener))
@@ -133,7 +175,7 @@ class ContainerTransactionTests {
 
     @SpringBootConfiguration
     @EnableAutoConfiguration(exclude = RabbitAutoConfiguration.class)
-    @Import({Listeners.class, Bookings.class, Guarded.class})
+    @Import({Announcements.class, Listeners.class, Bookings.class, Guarded.class})
     static class Shop {
 
         @Bean
@@ -196,6 +238,14 @@ class ContainerTransactionTests {
         }
     }
 
+    static class Announcements {
+
+        @KafkaListener(topics = "announcements", groupId = "announcements")
+        void receive(String booking) {
+            ANNOUNCED.add(booking);
+        }
+    }
+
     static class Guarded {
 
         @DistributedLock(name = "guarded", commitGuard = CommitGuard.REQUIRED)
@@ -207,9 +257,11 @@ class ContainerTransactionTests {
     static class Bookings {
 
         private final JdbcTemplate jdbc;
+        private final KafkaTemplate<Object, Object> kafka;
 
-        Bookings(JdbcTemplate jdbc) {
+        Bookings(JdbcTemplate jdbc, KafkaTemplate<Object, Object> kafka) {
             this.jdbc = jdbc;
+            this.kafka = kafka;
         }
 
         @DistributedLock(name = "booking", key = "#booking")
@@ -219,6 +271,29 @@ class ContainerTransactionTests {
             if (!FAILURES.containsKey(booking)) {
                 Instances.endLease("booking:" + booking);
             }
+        }
+
+        @DistributedLock(name = "announcement")
+        @Transactional
+        void announceUntilEnded(String booking) {
+            announce(booking);
+            Instances.endLease("announcement");
+        }
+
+        /** Has no point at which an interrupt could end it. */
+        @DistributedLock(name = "announcement", heartbeat = false)
+        @Transactional
+        void announceUntilInterrupted(String booking) {
+            announce(booking);
+            LockHandle.current().orElseThrow().extend(Duration.ofMillis(1));
+            while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        private void announce(String booking) {
+            jdbc.update("INSERT INTO booking VALUES (?)", booking);
+            kafka.send("announcements", booking).join();
         }
     }
 }
