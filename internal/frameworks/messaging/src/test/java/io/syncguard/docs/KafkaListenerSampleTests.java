@@ -18,6 +18,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringBootConfiguration;
@@ -109,6 +110,7 @@ class KafkaListenerSampleTests {
         assertThat(done.tried).filteredOn("bad"::equals).hasSize(10);
     }
 
+    @Tag("verification")
     @Test
     void a_batch_is_tried_until_it_gets_its_locks() {
         awaitDeadBatch();
