@@ -4,10 +4,12 @@ import io.syncguard.DistributedLock;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.postgres.PromptSocketFactory;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -44,6 +46,17 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
                         "com.zaxxer.hikari.pool.PoolEntry", "connection")
                 .forEach((type, field) ->
                         hints.reflection().registerTypeIfPresent(classLoader, type, hint -> hint.withField(field)));
+        // Read to find out whether an execution still runs.
+        Stream.of(
+                        "org.springframework.batch.core.JobExecution",
+                        "org.springframework.batch.core.StepExecution",
+                        "org.springframework.batch.core.job.JobExecution",
+                        "org.springframework.batch.core.step.StepExecution")
+                .forEach(type -> hints.reflection()
+                        .registerTypeIfPresent(
+                                classLoader,
+                                type,
+                                hint -> hint.withMethod("getStatus", List.of(), ExecutableMode.INVOKE)));
         // Details of the health are objects without a declared type.
         new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), ProcessStatus.class);
         hints.proxies().registerJdkProxy(DistributedLock.class);

@@ -7,6 +7,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
+import io.syncguard.testing.PostgresServer;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
@@ -16,17 +17,35 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CompletableFuture;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.mybatis.spring.boot.autoconfigure.MybatisAutoConfiguration;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.graphql.autoconfigure.GraphQlAutoConfiguration;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import org.springframework.boot.session.jdbc.autoconfigure.JdbcSessionAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.data.repository.CrudRepository;
 import org.springframework.data.rest.core.annotation.RepositoryRestResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Data REST reads an entity before it saves it: a version finds what a lock on the method {@code save} cannot. */
-@FrameworkTest
+@SpringBootTest(
+        webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+        properties = {
+            "spring.jpa.open-in-view=false",
+            "spring.data.rest.base-path=/rest",
+            "spring.data.rest.detection-strategy=annotated"
+        })
+@Tag("verification")
 @Timeout(60)
 class DataRestTests {
 
@@ -74,6 +93,27 @@ class DataRestTests {
                         .header("Content-Type", "application/json")
                         .build(),
                 HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {
+                GraphQlAutoConfiguration.class,
+                JdbcSessionAutoConfiguration.class,
+                MybatisAutoConfiguration.class
+            })
+    @EnableJpaRepositories(considerNestedRepositories = true)
+    @EntityScan
+    static class Application {
+
+        @Bean
+        DataSource dataSource() {
+            DataSource created = PostgresServer.newDatabase();
+            JdbcClient.create(created)
+                    .sql("CREATE TABLE account (id BIGINT PRIMARY KEY, cents BIGINT, note TEXT, version BIGINT)")
+                    .update();
+            return created;
+        }
     }
 
     @RepositoryRestResource(path = "accounts")
