@@ -86,11 +86,8 @@ class MyBatisTests {
     interface Stock {
 
         @Select("SELECT amount FROM stock")
-        long read();
-
-        @Select("SELECT amount FROM stock")
         @Options(flushCache = Options.FlushCachePolicy.TRUE)
-        long readAgain();
+        long read();
 
         @Update("UPDATE stock SET amount = #{amount}")
         void write(long amount);
@@ -106,7 +103,7 @@ class MyBatisTests {
 
         @DistributedLock(name = "stock", waitTime = "30s")
         public void add() {
-            stock.write(stock.readAgain() + 1);
+            stock.write(stock.read() + 1);
         }
     }
 }
