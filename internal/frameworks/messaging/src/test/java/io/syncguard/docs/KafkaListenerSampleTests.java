@@ -95,7 +95,7 @@ class KafkaListenerSampleTests {
     void a_message_is_tried_until_it_gets_its_lock() {
         LockHandle other = Instances.holdElsewhere("order:1");
         KafkaServer.send("orders", "1", "1");
-        await().atMost(LIMIT).until(() -> refusals.of("order:1") == 2);
+        refusals.awaitMany("order:1");
 
         other.release();
 
@@ -116,7 +116,7 @@ class KafkaListenerSampleTests {
         awaitDeadBatch();
         LockHandle other = Instances.holdElsewhere("parcel:1");
         KafkaServer.send("parcels", "1", "parcel");
-        await().atMost(LIMIT).until(() -> refusals.of("parcel:1") == 2);
+        refusals.awaitMany("parcel:1");
 
         other.release();
 
@@ -141,6 +141,13 @@ class KafkaListenerSampleTests {
         other.release();
 
         await().atMost(LIMIT).until(() -> done.shipped.contains("invoice 1"));
+    }
+
+    @Test
+    void a_message_without_a_key_goes_through_no_retry_topic_because_no_retry_mends_it() {
+        KafkaServer.send("invoices", "3", " ");
+
+        await().atMost(LIMIT).until(() -> done.dead.contains(" "));
     }
 
     private static void awaitDeadBatch() {
@@ -227,7 +234,7 @@ class KafkaListenerSampleTests {
         }
 
         @KafkaListener(
-                topics = {"orders-dlt", "parcels-dlt"},
+                topics = {"orders-dlt", "parcels-dlt", "invoices-dlt"},
                 id = "dead")
         void dead(String message) {
             done.dead.add(message);

@@ -8,9 +8,12 @@ import io.syncguard.LockHandle;
 import io.syncguard.testing.UsualBuild;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,6 +36,9 @@ class ClosingListenersTests {
 
     /** What remains of half a minute, on a busy machine. */
     private static final Duration SOON = Duration.ofSeconds(8);
+
+    private static final CountDownLatch SLOW_BEGUN = new CountDownLatch(1);
+    private static final CountDownLatch SLOW_MAY_END = new CountDownLatch(1);
 
     enum End {
         CLOSE(ConfigurableApplicationContext::close),
@@ -70,6 +76,24 @@ class ClosingListenersTests {
         }
     }
 
+    @Tag("verification")
+    @Test
+    void neither_does_a_listener_that_comes_to_its_next_message_while_the_application_closes() {
+        LockHandle other = Instances.holdElsewhere("kafka:1");
+        KafkaServer.send("two", "slow", "slow");
+        KafkaServer.send("two", "1", "1");
+        ConfigurableApplicationContext application = Instances.start(Shop.class, "name=two");
+        await().atMost(Duration.ofSeconds(20)).until(() -> SLOW_BEGUN.getCount() == 0);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(application::close, IN_A_THREAD);
+        await().atMost(SOON).until(application::isClosed);
+
+        SLOW_MAY_END.countDown();
+
+        assertThat(closing).succeedsWithin(SOON);
+        assertThat(KafkaServer.acknowledged("two", "two")).isEqualTo(1);
+        other.release();
+    }
+
     static Stream<End> listeners_that_wait_for_their_locks_do_not_delay_the_end_and_keep_their_messages() {
         return UsualBuild.first(1, Stream.of(End.values()));
     }
@@ -83,7 +107,12 @@ class ClosingListenersTests {
 
         @KafkaListener(id = "${name}", topics = "${name}")
         @DistributedLock(name = "kafka", key = "#order", waitTime = "2m")
-        void kafka(String order) {}
+        void kafka(String order) throws InterruptedException {
+            if (order.equals("slow")) {
+                SLOW_BEGUN.countDown();
+                SLOW_MAY_END.await();
+            }
+        }
 
         @JmsListener(destination = "${name}")
         @DistributedLock(name = "jms", key = "#order", waitTime = "2m")
