@@ -136,7 +136,7 @@ class PoolsTests {
                 return pool;
             }
         },
-        AGROAL(false) {
+        AGROAL(true) {
             @Override
             DataSource make() throws SQLException {
                 return AgroalDataSource.from(new AgroalDataSourceConfigurationSupplier()
