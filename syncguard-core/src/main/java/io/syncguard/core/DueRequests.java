@@ -98,6 +98,9 @@ final class DueRequests<T> implements AutoCloseable {
 
     private volatile boolean closed;
 
+    /** Guarded by this object, which {@link #run} holds. */
+    private boolean paused;
+
     /**
      * @param name of the threads that send the requests; the first one is made now, and the others while it is busy
      * @param alarm has {@link #run} called at this time at the latest
@@ -123,8 +126,11 @@ final class DueRequests<T> implements AutoCloseable {
      *
      * @return when it is to be called again, as far as no answer comes before
      */
-    long run() {
+    synchronized long run() {
         settle();
+        if (paused) {
+            return Time.NEVER;
+        }
         long now = time.nanoTime();
         if (lookAt.get() <= now) {
             look(now);
@@ -137,6 +143,22 @@ final class DueRequests<T> implements AutoCloseable {
         backlog.values().removeIf(Queue::isEmpty);
         long next = backlog.keySet().stream().mapToLong(this::freeAt).min().orElse(Time.NEVER);
         return Math.min(next, lookAt.get());
+    }
+
+    /** {@link #run} sends nothing until {@link #resume}. */
+    synchronized void pause() {
+        paused = true;
+    }
+
+    synchronized void resume() {
+        paused = false;
+        schedule(time.nanoTime());
+    }
+
+    /** Waits for the answers to all requests that {@link #run} has sent. The store limits how long that takes. */
+    void awaitAnswers() {
+        underWay.forEach(each -> each.answer().exceptionally(ex -> null).join());
+        settle();
     }
 
     private void look(long now) {

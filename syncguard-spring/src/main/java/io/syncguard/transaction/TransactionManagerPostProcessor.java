@@ -8,7 +8,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -92,11 +91,13 @@ public final class TransactionManagerPostProcessor
         return true;
     }
 
-    /** At the first use: the DataSources of the application may not exist when its transaction manager does. */
+    /**
+     * At the first use: they may not exist when the transaction manager does. Without those that are no default
+     * candidates, such as one for the locks alone.
+     */
     private static List<DataSource> dataSources(@Nullable ListableBeanFactory beans) {
         return beans == null
                 ? List.of()
-                : List.copyOf(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, DataSource.class, false, false)
-                        .values());
+                : beans.getBeanProvider(DataSource.class, false).stream().toList();
     }
 }

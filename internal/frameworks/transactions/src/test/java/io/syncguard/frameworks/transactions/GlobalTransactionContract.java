@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
@@ -217,6 +218,21 @@ abstract class GlobalTransactionContract {
         assertThat(isLocked()).isTrue();
         begun.commit();
         assertThat(isLocked()).isFalse();
+        assertThat(books()).isEqualTo(1);
+    }
+
+    @Test
+    void a_transaction_that_spring_did_not_begin_neither_keeps_the_lock_nor_is_guarded() throws Exception {
+        UserTransaction begun = application.getBean(JtaTransactionManager.class).getUserTransaction();
+        begun.begin();
+        LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
+        add(shop);
+        lock.release();
+        assertThat(isLocked()).isFalse();
+        lock = application.getBean(LockManager.class).acquire(ORDER);
+        end();
+        begun.commit();
+        assertThat(lock.release()).isFalse();
         assertThat(books()).isEqualTo(1);
     }
 

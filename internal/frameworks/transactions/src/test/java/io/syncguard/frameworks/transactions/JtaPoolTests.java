@@ -1,5 +1,6 @@
 package io.syncguard.frameworks.transactions;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.arjuna.ats.internal.jta.transaction.arjunacore.TransactionSynchronizationRegistryImple;
@@ -8,9 +9,14 @@ import com.arjuna.ats.jta.UserTransaction;
 import io.agroal.api.AgroalDataSource;
 import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
 import io.agroal.narayana.NarayanaTransactionIntegration;
+import io.syncguard.CommitGuard;
+import io.syncguard.LockException;
+import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.SyncGuardDataSource;
 import io.syncguard.testing.PostgresServer;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.postgresql.xa.PGXADataSource;
@@ -24,8 +30,8 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.jta.JtaTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A pool of JTA whose details nobody can read gives connections that no transaction accepts after its begin. */
-class OpaquePoolTests {
+/** Pools of JTA that cannot serve locks, or whose transactions locks cannot guard. */
+class JtaPoolTests {
 
     @Test
     void a_lock_that_cannot_use_its_connection_names_the_way_out() {
@@ -38,6 +44,24 @@ class OpaquePoolTests {
             assertThatThrownBy(() -> transaction.executeWithoutResult(
                             status -> locks.executeWithoutResult("order:1", lock -> {})))
                     .hasMessageContaining("@SyncGuardDataSource");
+        }
+    }
+
+    @Test
+    void required_is_refused_before_the_begin_if_no_pool_leads_to_the_database_of_the_locks() {
+        try (ConfigurableApplicationContext application = new SpringApplicationBuilder(Opaque.class, Elsewhere.class)
+                .web(WebApplicationType.NONE)
+                .run()) {
+            TransactionTemplate transaction = new TransactionTemplate(application.getBean(JtaTransactionManager.class));
+            AtomicBoolean began = new AtomicBoolean();
+            assertThatThrownBy(() -> application
+                            .getBean(LockTemplate.class)
+                            .executeWithoutResult(
+                                    LockRequest.of("order:1").commitGuard(CommitGuard.REQUIRED),
+                                    lock -> transaction.executeWithoutResult(status -> began.set(true))))
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContaining("another database than that of the locks");
+            assertThat(began).isFalse();
         }
     }
 
@@ -63,15 +87,20 @@ class OpaquePoolTests {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class Elsewhere {
+
+        @Bean(defaultCandidate = false)
+        @SyncGuardDataSource
+        DataSource locks() {
+            return PostgresServer.newDatabase();
+        }
+    }
+
     private static final class Wrapper extends DelegatingDataSource {
 
         Wrapper(DataSource target) {
             super(target);
-        }
-
-        @Override
-        public String toString() {
-            return "opaque";
         }
     }
 }
