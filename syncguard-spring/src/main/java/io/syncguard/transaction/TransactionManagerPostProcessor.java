@@ -91,10 +91,7 @@ public final class TransactionManagerPostProcessor
         return true;
     }
 
-    /**
-     * At the first use: they may not exist when the transaction manager does. Without those that are no default
-     * candidates, such as one for the locks alone.
-     */
+    /** At the first use: they may not exist when the transaction manager does. */
     private static List<DataSource> dataSources(@Nullable ListableBeanFactory beans) {
         return beans == null
                 ? List.of()

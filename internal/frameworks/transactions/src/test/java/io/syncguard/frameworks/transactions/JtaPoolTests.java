@@ -11,9 +11,10 @@ import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplie
 import io.agroal.narayana.NarayanaTransactionIntegration;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockException;
+import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.autoconfigure.SyncGuardDataSource;
+import io.syncguard.autoconfigure.PostgresLockManagers;
 import io.syncguard.testing.PostgresServer;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -90,10 +91,9 @@ class JtaPoolTests {
     @Configuration(proxyBeanMethods = false)
     static class Elsewhere {
 
-        @Bean(defaultCandidate = false)
-        @SyncGuardDataSource
-        DataSource locks() {
-            return PostgresServer.newDatabase();
+        @Bean
+        LockManager lockManager(PostgresLockManagers managers) {
+            return managers.create("elsewhere", PostgresServer.newDatabase());
         }
     }
 
