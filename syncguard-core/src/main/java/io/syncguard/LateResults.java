@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Results whose work goes on, or has not begun, when the code that returned them has ended: futures, streams,
  * publishers, iterators, code that is still to be called, whatever can be closed, and data that is still to be read or
- * written, such as an {@code InputStream}; and executions of Spring Batch that still run. A lock that is released then does not protect that work. What has its data
- * in memory is not late: a {@code ByteArrayInputStream}, for instance. Thread-safe.
+ * written, such as an {@code InputStream}; and executions of Spring Batch that still run. A lock that is released then
+ * does not protect that work. What has its data in memory is not late: a {@code ByteArrayInputStream}, for instance.
+ * Thread-safe.
  */
 public final class LateResults {
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunningBody {
 
-    /** Those that {@link #begin} has added. Read and written by the owning thread only, and removed with the last one. */
+    /** Those that {@link #begin} has added. The owning thread alone uses it, and removes it with the last one. */
     private static final ThreadLocal<@Nullable List<RunningBody>> OF_THREAD = new ThreadLocal<>();
 
     private final Thread thread;
@@ -60,7 +60,7 @@ public final class RunningBody {
      * Lets the running thread do what an interrupt would break halfway, such as the end of a transaction: no body
      * interrupts it any more, and a flag that one has set is cleared.
      *
-     * @return ends that, on any thread. Given {@code true}, interrupts the bodies whose interrupt came before or meanwhile
+     * @return ends that, on any thread. Given {@code true}, makes up for the interrupts before and meanwhile
      */
     public static Consumer<Boolean> deferInterrupts() {
         List<RunningBody> running = OF_THREAD.get();

@@ -115,8 +115,8 @@ final class BackgroundReleaser implements AutoCloseable {
     /**
      * Sends all remaining releases once more, on the caller's thread: first together, then one by one those that
      * failed. No statement begins after the in-doubt period, because each takes a network timeout while the server is
-     * away. Those of the background have ended then, too: a store may end its executor after that. A body that stops its
-     * own engine is interrupted by its loss.
+     * away. Those of the background have ended then, too: a store may end its executor after that. A body that stops
+     * its own engine is interrupted by its loss.
      */
     void flush() {
         due.pause();

@@ -93,8 +93,8 @@ public final class SpringTransactions implements TransactionBoundary {
         return new LockException(
                 LockErrorCode.INVALID_ARGUMENT,
                 "Lock '" + key + "' requires that transactions under it are guarded, and this one cannot be: " + reason
-                        + ". Use the database of the locks, or set commitGuard to auto: other transactions under the lock"
-                        + " are guarded all the same");
+                        + ". Use the database of the locks, or set commitGuard to auto: other transactions under the"
+                        + " lock are guarded all the same");
     }
 
     private CommitGuard guardOf(LockRequest request) {

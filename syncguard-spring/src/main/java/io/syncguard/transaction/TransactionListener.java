@@ -62,7 +62,8 @@ final class TransactionListener implements TransactionExecutionListener {
     }
 
     /**
-     * Throws the loss of a lease under which the transaction has committed without a guard: nobody else tells the caller.
+     * Throws the loss of a lease under which the transaction has committed without a guard: nobody else tells the
+     * caller.
      * All synchronizations have ended.
      */
     @Override
