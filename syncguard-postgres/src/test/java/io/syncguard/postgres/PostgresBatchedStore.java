@@ -9,6 +9,7 @@ import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.leader.LeadershipContract;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Each acquire request and each release of callers goes in a batch. The whole contract follows, on this store. */
@@ -34,6 +35,7 @@ class PostgresBatchedQueueEntryTests extends QueueEntryContract {}
 @ExtendWith(PostgresBatchedStore.class)
 class PostgresBatchedDirectHandOverTests extends DirectHandOverContract {}
 
+@Tag("verification")
 @ExtendWith(PostgresBatchedStore.class)
 class PostgresBatchedPermitTests extends PermitContract {}
 

@@ -9,6 +9,7 @@ import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.leader.LeadershipContract;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Each acquire request and each release of callers goes in a batch. The whole contract follows, on this store. */
@@ -25,6 +26,7 @@ class RedisBatchedLockBackendTests extends LockBackendContract {}
 @ExtendWith(RedisBatchedStore.class)
 class RedisBatchedSharedLockTests extends SharedLockContract {}
 
+@Tag("verification")
 @ExtendWith(RedisBatchedStore.class)
 class RedisBatchedPermitTests extends PermitContract {}
 

@@ -91,6 +91,7 @@ class RedisMissedWakeUpsTests {
 
     /** The node does not know that the others have forgotten it, so it still names all nodes to the driver. */
     @Test
+    @Tag("verification")
     void a_node_that_the_others_have_forgotten_is_left() {
         try (OwnRedisCluster cluster = new OwnRedisCluster()) {
             OwnRedis replica =
