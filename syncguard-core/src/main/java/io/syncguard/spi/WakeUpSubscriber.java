@@ -81,6 +81,9 @@ public final class WakeUpSubscriber implements AutoCloseable {
     /** The failures since the subscription last worked. The listening thread alone reads and writes it. */
     private int failures;
 
+    /** When it began to listen on its last connection. Used by the same thread. */
+    private long listeningSince;
+
     /** How many tests in succession have failed on new connections. The listening thread alone uses it. */
     private int silences;
 
@@ -286,6 +289,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private void listen() throws Exception {
         available = true;
         silences = 0;
+        listeningSince = time.nanoTime();
         changeTo(true);
         while (!closed) {
             hears(new CompletableFuture<>(), INTERVAL);
@@ -331,7 +335,11 @@ public final class WakeUpSubscriber implements AutoCloseable {
         }
     }
 
+    /** A connection that has listened for longer than the pause before it ends the failures until then. */
     private void fail(Throwable ex) {
+        if (connected && time.nanoTime() - listeningSince > BACKOFF.pauseNanos(failures)) {
+            failures = 0;
+        }
         failures++;
         if (mayWarn()) {
             warn(ex);

@@ -99,6 +99,22 @@ class WakeUpSubscriberTests {
     }
 
     @Test
+    void a_connection_that_listened_for_longer_than_the_pause_before_it_begins_the_pauses_anew() {
+        store.next(OPEN);
+        subscriber.start();
+        eventually().until(subscriber::isConnected);
+        for (int lost = 1; lost < 6; lost++) {
+            int closed = lost;
+            store.next(FAIL);
+            eventually().until(() -> store.closed() == closed);
+            store.next(OPEN);
+            time.advance(Duration.ofMillis(100));
+            eventually().until(subscriber::isConnected);
+            time.advance(Duration.ofMillis(101));
+        }
+    }
+
+    @Test
     void a_lack_of_threads_is_a_loss_like_any_other() {
         store.next(NO_THREADS);
         subscriber.start();
