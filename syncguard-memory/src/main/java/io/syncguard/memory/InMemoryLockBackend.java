@@ -133,10 +133,15 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public List<Duration> renewWaiters(List<KeyedLockId> ids) {
-        return store.call(() -> ids.stream()
-                .map(KeyedLockId::lockId)
-                .map(lockId -> store.withLockId(lockId, key -> key.renewWaiter(lockId), Duration.ZERO))
-                .toList());
+        return store.call(() -> {
+            // A look depends on the entries in front, which may be renewed after it.
+            ids.forEach(this::renewWaiter);
+            return ids.stream().map(this::renewWaiter).toList();
+        });
+    }
+
+    private Duration renewWaiter(KeyedLockId id) {
+        return store.withLockId(id.lockId(), key -> key.renewWaiter(id.lockId()), Duration.ZERO);
     }
 
     @Override
