@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunningBody {
 
-    /** Those that {@link #begin} has added. The owning thread alone uses it, and removes it with the last one. */
+    /** The bodies that {@link #begin} has added. The owning thread alone uses the list, and removes it when empty. */
     private static final ThreadLocal<@Nullable List<RunningBody>> OF_THREAD = new ThreadLocal<>();
 
     private final Thread thread;

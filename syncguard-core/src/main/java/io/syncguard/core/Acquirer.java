@@ -37,8 +37,7 @@ import org.jspecify.annotations.Nullable;
  *       at the deadline, and a wait time of zero means one attempt.
  *   <li>After any other attempt the caller has a queue entry. It sleeps until it is woken or the deadline has come, and
  *       tries again, unless a release has handed it the key. It gives up if the application begins to stop and it holds
- *       no lock. The queue entry is deleted when the acquisition ends in
- *       any other way than by an answer.
+ *       no lock. The queue entry is deleted when the acquisition ends in any other way than by an answer.
  * </ol>
  */
 final class Acquirer {

@@ -115,15 +115,18 @@ final class BackgroundReleaser implements AutoCloseable {
     /**
      * Sends all remaining releases once more, on the caller's thread: first together, then one by one those that
      * failed. No statement begins after the in-doubt period, because each takes a network timeout while the server is
-     * away. Those of the background have ended then, too: a store may end its executor after that. A body that stops
-     * its own engine is interrupted by its loss.
+     * away. No request of the background is under way afterwards: a store may end its executor then. A body that
+     * stops its own engine is interrupted by its loss.
      */
     void flush() {
         due.pause();
         flushed = true;
-        flush(each -> true);
-        Shielded.uninterrupted(due::awaitAnswers);
-        due.resume();
+        try {
+            flush(each -> true);
+            Shielded.uninterrupted(due::awaitAnswers);
+        } finally {
+            due.resume();
+        }
     }
 
     /** Sends the releases that were added after {@link #flush}, and waits for these only: the others may be many. */

@@ -67,7 +67,7 @@ final class Surroundings {
     }
 
     /**
-     * Returns the locks that are to be closed at the end of the body. The others become pending, and other subscriptions
+     * Returns the locks that are to be closed at the end of the body. The others become pending: further subscriptions
      * of the transaction can join them. A cancellation may end the body a second time.
      */
     LockHandles endBody(LockHandles locks, ReactiveThreads threads) {

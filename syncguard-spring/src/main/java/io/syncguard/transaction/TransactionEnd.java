@@ -5,7 +5,9 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 
-/** Ends the guards of transactions. Runs before all other listeners, because Spring calls none after one that throws. */
+/**
+ * Ends the guards of transactions. Runs before all other listeners, because Spring calls none after one that throws.
+ */
 final class TransactionEnd implements TransactionExecutionListener {
 
     @Override
