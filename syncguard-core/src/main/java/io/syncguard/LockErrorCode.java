@@ -42,5 +42,24 @@ public enum LockErrorCode {
     ABORTED,
 
     /** Any other error, such as an exhausted fence counter. */
-    INTERNAL
+    INTERNAL;
+
+    /**
+     * Whether the server may have executed the request, or may still do so. A request that was surely not sent has no
+     * effect, whatever its code.
+     */
+    public boolean isInDoubt() {
+        return switch (this) {
+            case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> true;
+            case AUTH_FAILED, INVALID_ARGUMENT, SCHEMA_MISSING, RATE_LIMITED, ACQUISITION_TIMEOUT, LOST -> false;
+        };
+    }
+
+    /** Whether the store may serve a later request although nobody repairs anything. */
+    public boolean isTransient() {
+        return switch (this) {
+            case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, RATE_LIMITED -> true;
+            case AUTH_FAILED, INVALID_ARGUMENT, SCHEMA_MISSING, ACQUISITION_TIMEOUT, LOST, ABORTED, INTERNAL -> false;
+        };
+    }
 }

@@ -192,7 +192,7 @@ final class Acquirer {
     }
 
     private static boolean isBeforeAnyBody(LockBackendException failure) {
-        return CurrentLocks.innermostFirst().isEmpty() && BackendFailure.passes(failure);
+        return CurrentLocks.innermostFirst().isEmpty() && failure.code().isTransient();
     }
 
     private static LockException interrupted(String key, @Nullable Throwable cause) {
@@ -339,7 +339,7 @@ final class Acquirer {
 
         /** Pauses before the next attempt, or throws the error if it is the caller's last. */
         private @Nullable GrantedLease pauseAfter(LockBackendException error, Waiter waiter, long sentAt) {
-            if (!queued || !BackendFailure.passes(error) || sentAt >= deadline || isLate()) {
+            if (!queued || !error.code().isTransient() || sentAt >= deadline || isLate()) {
                 throw error;
             }
             failures++;
@@ -358,7 +358,7 @@ final class Acquirer {
                 try {
                     return backend.acquire(next);
                 } catch (Throwable ex) {
-                    inDoubt |= InDoubt.is(ex);
+                    inDoubt |= BackendFailure.isInDoubt(ex);
                     throw ex;
                 }
             });

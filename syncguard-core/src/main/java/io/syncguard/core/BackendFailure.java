@@ -2,18 +2,18 @@ package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.spi.RequestNotSentException;
 
 /** Classifies the failures of a backend. */
 final class BackendFailure {
 
     private BackendFailure() {}
 
-    /** Whether a later request may succeed without a repair. */
-    static boolean passes(LockBackendException failure) {
-        return switch (failure.code()) {
-            case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, RATE_LIMITED -> true;
-            default -> false;
-        };
+    /** Whether the server may have executed the request, or may still do so. */
+    static boolean isInDoubt(Throwable error) {
+        return !(error instanceof RequestNotSentException)
+                && (!(error instanceof LockBackendException known)
+                        || known.code().isInDoubt());
     }
 
     /**

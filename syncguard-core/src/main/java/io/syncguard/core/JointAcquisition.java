@@ -202,7 +202,7 @@ final class JointAcquisition {
                     return backend.acquireTogether(
                             step.stream().map(KeyAttempt::sent).toList(), extent);
                 } catch (Throwable ex) {
-                    if (InDoubt.is(ex)) {
+                    if (BackendFailure.isInDoubt(ex)) {
                         releaseInDoubt(step);
                     }
                     throw ex;

@@ -208,7 +208,7 @@ final class LockReleaser {
                     return inDoubt ? afterLostAnswer(results, look) : results;
                 } catch (Throwable ex) {
                     // If there are several, some may have been released before the error.
-                    inDoubt |= size > 1 || InDoubt.is(ex);
+                    inDoubt |= size > 1 || BackendFailure.isInDoubt(ex);
                     if (inDoubt) {
                         Shielded.run(look, LockReleaser::logMissedLook);
                     }

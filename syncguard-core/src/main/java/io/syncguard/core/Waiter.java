@@ -256,7 +256,7 @@ final class Waiter implements AutoCloseable {
     /** The poll failed. It is repeated, unless no retry mends the error. */
     void pollFailed(int sleep, LockBackendException ex) {
         change(() -> {
-            if (!BackendFailure.passes(ex)) {
+            if (!ex.code().isTransient()) {
                 failure = ex;
             } else if (sleep == sleeps && pollAt != Time.NEVER) {
                 pause(Duration.ofNanos(waiters.retryPause(failedPolls++)));

@@ -181,10 +181,7 @@ public final class LockProblemAdvice {
     }
 
     private static boolean isTemporary(LockErrorCode code) {
-        return switch (code) {
-            case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, RATE_LIMITED, ABORTED -> true;
-            case AUTH_FAILED, INVALID_ARGUMENT, SCHEMA_MISSING, ACQUISITION_TIMEOUT, LOST, INTERNAL -> false;
-        };
+        return code.isTransient() || code == LockErrorCode.ABORTED;
     }
 
     /** Answers a failure of the server during or after a body, or within the body of another lock. */

@@ -254,12 +254,9 @@ public final class RecordedBackend implements BeanPostProcessor {
         if (ex instanceof RequestNotSentException) {
             return Outcome.FAILED;
         }
-        return !(ex instanceof LockBackendException known)
+        return !(ex instanceof LockBackendException known) || known.code().isInDoubt()
                 ? Outcome.UNKNOWN
-                : switch (known.code()) {
-                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> Outcome.UNKNOWN;
-                    default -> Outcome.FAILED;
-                };
+                : Outcome.FAILED;
     }
 
     private HistoryEvent begin(Kind kind, String lockId) {
