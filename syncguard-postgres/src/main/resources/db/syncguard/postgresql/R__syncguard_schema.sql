@@ -113,7 +113,6 @@ BEGIN
                 'fence_counters()', 'fence_key(text)', 'fence_source()', 'fence_text(bigint)',
                 'force_release(text)', 'forget(text,bigint)', 'free_readers(text[],integer[])',
                 'grant(text,boolean,text,bigint,text,bigint)', 'hand_out(text)',
-                'hand_over(text,text,boolean,text,bigint[])',
                 'hand_over(text,text,text,boolean,bigint,text,bigint[])', 'idle_counters(text[],bigint)',
                 'is_live(bigint,bigint)', 'key_of(text)', 'key_of_fence(text)', 'last_fence()', 'leave(text[])',
                 'lock_key(text,boolean)', 'lock_keys(text[])', 'lockers(xid)', 'message(text,bigint[])',
@@ -237,19 +236,10 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     key_debug TEXT
 ) WITH (fillfactor = 70);
 
--- The column, the type and the indexes that are missing: IF NOT EXISTS would lock a table even if the column or the
--- index exists.
+-- The type and the indexes that are missing: IF NOT EXISTS would lock a table even if the index exists.
 DECLARE
     "Wanted" RECORD;
 BEGIN
-    IF NOT EXISTS (
-        SELECT FROM pg_catalog.pg_attribute
-        WHERE attrelid OPERATOR(pg_catalog.=) '${syncguard_locks}_waiters'::pg_catalog.regclass
-            AND attname OPERATOR(pg_catalog.=) 'permits'
-    ) THEN
-        ALTER TABLE ${syncguard_locks}_waiters ADD COLUMN permits INTEGER DEFAULT 1;
-    END IF;
-
     -- The answer to an acquire request. granted_fence is null if it is refused, and 0 if the counter is at its end. A
     -- refusal names the holder of the key, for people; held_since_ms is null if only waiters block the request.
     -- held_lapsed: the lease of the holder has lapsed, but a transaction locks the row, such as a commit under the
@@ -1623,15 +1613,6 @@ BEGIN
 END
 $function$;
 
--- The release of instances with version 3.
-CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
-    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, INOUT outcome TEXT, INOUT handed_over BIGINT[]
-) LANGUAGE plpgsql AS $procedure$
-BEGIN
-    CALL ${syncguard_locks}_hand_over(NULL::TEXT, p_lock_id, p_channel, p_commits, NULL::BIGINT, outcome, handed_over);
-END
-$procedure$;
-
 -- Releases the leases and queue entries with these lock ids, as _release does, in one transaction. The answers are in
 -- the order of the lock ids.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
@@ -1970,41 +1951,6 @@ $function$;
 -- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
 -- when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 6';
-
--- Drops the functions of earlier builds that have other names, parameters or columns now, behind their callers: acquire
--- requests of instances with versions 3 and 4 fail.
-DECLARE
-    "Old" TEXT;
-BEGIN
-    FOREACH "Old" IN ARRAY ARRAY[
-        'acquire(text,boolean,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
-        'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text)',
-        'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text,boolean)',
-        'acquire_batch(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'acquire_each(boolean,text[],integer[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'acquire_readers(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'blockers(text,boolean,text)', 'delete_lapsed(text,boolean,boolean,bigint)', 'free_readers(text[],text[])',
-        'free_readers(text[],text[],integer[])', 'front(text)', 'front_waiters(text)', 'lock_key(text)',
-        'lock_shortened(text[],bigint[])', 'next_look(text,boolean,bigint,bigint,bigint)',
-        'next_look(text,integer,bigint,bigint,bigint)',
-        'queue_and_hand_over(text,text,boolean,text,text[],boolean[],text[],bigint[],text[],boolean[],bigint,'
-            'text,bigint[],boolean)',
-        'queue_batch(text[],boolean,text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'queue_batch(text[],integer[],text[],text[],boolean[],bigint[],text[],boolean[],bigint,text)',
-        'queue_front(text)', 'remove(text)', 'wake_behind(text,bigint,boolean)', 'wake_behind(text,bigint,integer)',
-        'wake_front(text)', 'wake_next(text)'
-    ]
-    LOOP
-        -- One of another owner is not ours.
-        IF pg_catalog.pg_has_role((
-            SELECT proowner FROM pg_catalog.pg_proc
-            WHERE oid OPERATOR(pg_catalog.=)
-                pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) "Old")
-        ), 'USAGE'::pg_catalog.text) THEN
-            EXECUTE pg_catalog.format('DROP ROUTINE ${syncguard_locks}_%s', "Old");
-        END IF;
-    END LOOP;
-END;
 
 IF "Unlimited" THEN
     PERFORM pg_catalog.set_config('lock_timeout', '0', true);

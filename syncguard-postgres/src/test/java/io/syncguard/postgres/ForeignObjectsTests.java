@@ -14,7 +14,6 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -49,6 +47,13 @@ class ForeignObjectsTests {
             CREATE TYPE public.trap_answer AS (
                 granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
                 held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN, request_position BIGINT)
+            """;
+
+    /** An older version, which did not have these objects yet. */
+    private static final String WITHOUT_NEW_OBJECTS = """
+            CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 1';
+            DROP FUNCTION syncguard_locks_free_readers(TEXT[], INTEGER[]);
+            DROP TYPE syncguard_locks_answer CASCADE
             """;
 
     private final String url = PostgresServer.newDatabaseUrl();
@@ -103,10 +108,9 @@ class ForeignObjectsTests {
 
     @ParameterizedTest
     @MethodSource("plantedBeforeAnUpgrade")
-    void an_upgrade_refuses_it_and_names_the_owner(String planted) throws Exception {
-        administrator.execute(PostgresTables.DEFAULT.fill(new ClassPathResource("io/syncguard/postgres/version-2.sql")
-                .getContentAsString(StandardCharsets.UTF_8)
-                .replace("${syncguard_fence_source}", "counter")));
+    void an_upgrade_refuses_it_and_names_the_owner(String planted) {
+        administrator.execute(SCRIPT.text());
+        administrator.execute(WITHOUT_NEW_OBJECTS);
         as(attacker).execute(planted);
 
         assertRefused();

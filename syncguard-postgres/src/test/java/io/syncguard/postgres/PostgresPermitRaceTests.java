@@ -563,7 +563,7 @@ class PostgresPermitRaceTests {
         race.jdbc.update("UPDATE syncguard_locks_waiters SET channel = 'own' WHERE waiter <> 2");
 
         String answer = race.jdbc
-                .queryForMap("CALL syncguard_locks_hand_over(?, 'own', true, NULL, NULL)", MINE)
+                .queryForMap("CALL syncguard_locks_hand_over(NULL, ?, 'own', true, NULL, NULL, NULL)", MINE)
                 .get("handed_over")
                 .toString();
 

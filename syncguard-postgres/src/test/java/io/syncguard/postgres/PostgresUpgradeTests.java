@@ -2,7 +2,6 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
@@ -16,12 +15,6 @@ import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -36,26 +29,20 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A newer version replaces the script while instances lock. */
+/** A start of a newer version runs the script while instances lock. */
 class PostgresUpgradeTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
-    private static final String NEWER = read(PostgresScript.LOCATION + "/R__syncguard_schema.sql");
+    private static final String NEWER = new PostgresScript(PostgresTables.DEFAULT, FenceSource.COUNTER).text();
 
-    /** Version 3. A version whose functions change keeps the script before it among the test resources, as this one. */
-    private static final String OLDER = read("io/syncguard/postgres/version-3.sql");
-
-    /** The same functions, which an instance takes for those of an older version: it runs its script at its start. */
-    private static final String OUTDATED = NEWER + """
-            CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
-            LANGUAGE sql IMMUTABLE AS $function$
-                SELECT 1
-            $function$;
+    /** An older version with the same signatures, as far as an instance sees: it runs its own script at its start. */
+    private static final String OLDER = NEWER + """
+            CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER
+            LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+            CREATE OR REPLACE FUNCTION syncguard_locks_poll(p_ttl_ms BIGINT) RETURNS BIGINT
+            LANGUAGE sql STABLE AS 'SELECT p_ttl_ms / 2';
             """;
 
     private final String url = PostgresServer.newDatabaseUrl();
@@ -84,8 +71,13 @@ class PostgresUpgradeTests {
     }
 
     @Test
-    void an_instance_that_needs_a_newer_version_refuses_the_older_and_names_the_script() {
-        run(OLDER);
+    void a_start_replaces_the_functions_of_an_older_version_and_keeps_leases_queues_and_fences() {
+        jdbc.execute(OLDER);
+        AcquireRequest waiter =
+                AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
+        assertThat(acquire("k", "holder")).isEqualTo(1);
+        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
+        List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
 
         assertThatExceptionOfType(LockSetupException.class)
                 .isThrownBy(schema::check)
@@ -96,21 +88,8 @@ class PostgresUpgradeTests {
         schema.initialize();
 
         schema.check();
-    }
-
-    @Test
-    void leases_and_queues_of_an_older_version_go_on_in_the_newer_with_their_fences() {
-        run(OLDER);
-        AcquireRequest waiter =
-                AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
-        jdbc.execute(
-                "SELECT syncguard_locks_acquire('k', false, 'holder', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
-        jdbc.execute("SELECT syncguard_locks_acquire('k', false, 'waiter', 600000, 'waits',"
-                + " false, 1, 600000, false, 'channel', NULL)");
-        List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
-
-        schema.initialize();
-
+        assertThat(jdbc.queryForObject("SELECT syncguard_locks_poll(600)", Long.class))
+                .isEqualTo(200);
         assertThat(jdbc.queryForList("SELECT * FROM syncguard_locks")).isEqualTo(leases);
         assertThat(acquire("k", "another")).isNull();
         assertThat(extend("holder")).isTrue();
@@ -122,79 +101,9 @@ class PostgresUpgradeTests {
                         grant -> assertThat(grant.fence().value()).isEqualTo(2));
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "SELECT * FROM syncguard_locks_acquire('k'::TEXT, false, 'id'::TEXT, 600000, ''::TEXT, false, 1, 5000,"
-                        + " true, 'c'::TEXT, ''::TEXT)",
-                "SELECT * FROM syncguard_locks_acquire_readers(ARRAY['k'], ARRAY['id'], ARRAY[600000], ARRAY[''],"
-                        + " ARRAY[false], ARRAY[1], ARRAY[''], ARRAY[true], 5000, 'c'::TEXT)",
-                "CALL syncguard_locks_queue_and_hand_over('id'::TEXT, NULL::TEXT, true, 'k'::TEXT, ARRAY['id'],"
-                        + " ARRAY[false], ARRAY[''], ARRAY[1], ARRAY[''], ARRAY[true], 5000, NULL::TEXT,"
-                        + " NULL::BIGINT[], NULL::BOOLEAN)"
-            })
-    void a_call_of_an_older_instance_fails_and_says_that_there_is_another_version(String call) throws SQLException {
-        run(OLDER);
-        try (Connection connection = dataSource.getConnection();
-                PreparedStatement statement = connection.prepareStatement(call)) {
-            // The driver keeps a statement at the server after some calls.
-            for (int i = 0; i < 8; i++) {
-                statement.execute();
-            }
-
-            schema.initialize();
-
-            assertThat(catchThrowable(statement::execute))
-                    .isInstanceOfSatisfying(
-                            SQLException.class,
-                            ex -> assertThat(PostgresErrors.translate("locking", ex))
-                                    .hasMessageContaining("of another version")
-                                    .hasMessageContaining("replace this instance")
-                                    .satisfies(failure ->
-                                            assertThat(failure.code()).isEqualTo(LockErrorCode.SCHEMA_MISSING)));
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "released FROM syncguard_locks_release_all(ARRAY['id']) AS r (released)",
-                "CASE released WHEN 'id' THEN 'released' END FROM syncguard_locks_release_batch(ARRAY['id']) AS r (released)",
-                "syncguard_locks_release('id')"
-            })
-    void a_holder_of_an_older_instance_keeps_its_lease_and_can_give_it_back(String release) {
-        run(OLDER);
-        jdbc.execute(
-                "SELECT syncguard_locks_acquire('k', false, 'id', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
-
-        schema.initialize();
-
-        assertThat(acquire("k", "another")).isNull();
-        assertThat(jdbc.queryForObject(
-                        "SELECT outcome FROM syncguard_locks_extend(ARRAY['id'], ARRAY[600000])", String.class))
-                .isEqualTo("extended");
-        assertThat(jdbc.queryForObject("SELECT " + release, String.class)).isEqualTo("released");
-        assertThat(acquire("k", "another")).isEqualTo(2);
-    }
-
-    @Test
-    void after_a_return_to_the_older_script_instances_of_both_versions_work() {
-        run(OLDER);
-        schema.initialize();
-        run(OLDER);
-
-        jdbc.execute(
-                "SELECT syncguard_locks_acquire('k', false, 'older', 600000, 'test', false, NULL, NULL, NULL, NULL, NULL)");
-        assertThat(acquire("k", "newer")).isNull();
-        assertThat(release("older")).isTrue();
-        assertThat(acquire("k", "newer")).isEqualTo(2);
-        jdbc.execute("CALL syncguard_locks_hand_over('newer', NULL, true, NULL, NULL)");
-        assertThat(acquire("k", "newest")).isEqualTo(3);
-    }
-
     @Test
     void operations_go_on_while_the_script_of_the_same_version_is_run_again() throws Exception {
-        run(NEWER);
+        jdbc.execute(NEWER);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger rounds = new AtomicInteger();
         List<Long> fences = Collections.synchronizedList(new ArrayList<>());
@@ -204,10 +113,10 @@ class PostgresUpgradeTests {
 
         for (int i = 0; i < 3; i++) {
             awaitMore(rounds, instances);
-            run(NEWER);
+            jdbc.execute(NEWER);
             awaitMore(rounds, instances);
             // The next instances start together, and each of them believes that it has to run the script.
-            run(OUTDATED);
+            jdbc.execute(OLDER);
             awaitMore(rounds, instances);
             List<Future<Void>> starts = IntStream.range(0, 3)
                     .mapToObj(start -> PostgresRace.<Void>start(() -> {
@@ -276,18 +185,5 @@ class PostgresUpgradeTests {
 
     private boolean release(String lockId) {
         return backend.release(lockId).outcome() == ReleaseResult.Outcome.RELEASED;
-    }
-
-    /** Runs the file as one statement, as Flyway and others do. */
-    private void run(String script) {
-        jdbc.execute(PostgresTables.DEFAULT.fill(script).replace("${syncguard_fence_source}", "counter"));
-    }
-
-    private static String read(String path) {
-        try {
-            return new ClassPathResource(path).getContentAsString(StandardCharsets.UTF_8);
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
     }
 }

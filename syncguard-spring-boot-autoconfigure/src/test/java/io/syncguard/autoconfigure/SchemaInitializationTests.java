@@ -59,7 +59,6 @@ class SchemaInitializationTests {
         "syncguard_locks_grant",
         "syncguard_locks_hand_out",
         "syncguard_locks_hand_over",
-        "syncguard_locks_hand_over",
         "syncguard_locks_idle_counters",
         "syncguard_locks_is_live",
         "syncguard_locks_key_of",
