@@ -21,7 +21,8 @@
 --   row lock must stay VOLATILE.
 -- * The planner inlines the first functions, which are in SQL, so they cost nothing. They must stay one expression, and
 --   STABLE: the planner would run an IMMUTABLE one, as a statement, whenever its arguments are known.
--- * The others are called by an assignment if they are called often: PERFORM is a statement of its own.
+-- * The others are called by an assignment if they are called often: PERFORM is a query of its own. Functions of
+--   PostgreSQL are called by PERFORM.
 -- * Somebody else may be allowed to create functions and operators in the schema of the tables, as in "public" before
 --   PostgreSQL 15, and PostgreSQL prefers one whose parameters fit a call better. The sessions of the library look into
 --   pg_catalog first. So each call has the types of the parameters exactly, and is then resolved in pg_catalog or to a
@@ -100,31 +101,24 @@ BEGIN
                 ]) AS w (name)))
             UNION ALL
             SELECT 'function', p.oid::pg_catalog.regprocedure::pg_catalog.text, p.proowner
-            FROM pg_catalog.unnest(ARRAY[
-                'acquire(text,boolean,integer,text,bigint,text,boolean,bigint,bigint,boolean,text,text,bigint)',
-                'acquire_batch(text[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],bigint,text,'
-                    'boolean,integer[])',
-                'acquire_free(text,text,bigint,text)', 'acquire_free_batch(text[],text[],bigint[],text[])',
-                'acquire_readers(text[],integer[],text[],bigint[],text[],boolean[],bigint[],text[],boolean[],'
-                    'bigint,text)',
-                'acquire_together(text[],boolean[],integer[],text[],bigint[],text[],text)',
-                'blockers(text,integer,text)', 'delete_lapsed(text,boolean,integer,bigint)',
-                'delete_lease(text,text,boolean)', 'extend(text[],bigint[])', 'fence_after(bigint,bigint)',
-                'fence_counters()', 'fence_key(text)', 'fence_source()', 'fence_text(bigint)',
-                'force_release(text)', 'forget(text,bigint)', 'free_readers(text[],integer[])',
-                'grant(text,boolean,text,bigint,text,bigint)', 'hand_out(text)',
-                'hand_over(text,text,text,boolean,bigint,text,bigint[])', 'idle_counters(text[],bigint)',
-                'is_live(bigint,bigint)', 'key_of(text)', 'key_of_fence(text)', 'last_fence()', 'leave(text[])',
-                'lock_key(text,boolean)', 'lock_keys(text[])', 'lockers(xid)', 'message(text,bigint[])',
-                'next_fence(text)', 'now()', 'outcome(bigint)', 'outcome_of(text)',
-                'own_lease(text,boolean,text,bigint)', 'poll(bigint)',
-                'queue_and_hand_over(text,text,boolean,text,text[],boolean[],integer[],text[],bigint[],text[],'
-                    'boolean[],bigint,text,bigint[],boolean)',
-                'release(text)', 'release_after(text,bigint)', 'release_all(text[])',
-                'release_batch(text[],text)', 'renew_waiters(text[])', 'rotate(text,bigint)', 'sweep(text[])',
-                'sweep_before()', 'tolerance()', 'version()', 'wake(text,bigint,integer)',
-                'wake_beside(text,integer)'
-            ]) AS w (signature)
+            FROM pg_catalog.regexp_split_to_table(pg_catalog.btrim('
+        acquire(text,bool,int4,text,int8,text,bool,int8,int8,bool,text,text,int8)
+        acquire_batch(text[],text[],int8[],text[],bool[],int8[],text[],bool[],int8,text,bool,int4[])
+        acquire_free(text,text,int8,text) acquire_free_batch(text[],text[],int8[],text[])
+        acquire_readers(text[],int4[],text[],int8[],text[],bool[],int8[],text[],bool[],int8,text)
+        acquire_together(text[],bool[],int4[],text[],int8[],text[],text) blockers(text,int4,text)
+        delete_lapsed(text,bool,int4,int8) delete_lease(text,text,bool) extend(text[],int8[]) fence_after(int8,int8)
+        fence_counters() fence_key(text) fence_source() fence_text(int8) force_release(text) forget(text,int8)
+        free_readers(text[],int4[]) grant(text,bool,text,int8,text,int8) hand_out(text)
+        hand_over(text,text,text,bool,int8,text,int8[]) idle_counters(text[],int8) is_live(int8,int8) key_of(text)
+        key_of_fence(text) last_fence() leave(text[]) lock_key(text,bool) lock_keys(text[]) lockers(xid)
+        message(text,int8[]) next_fence(text) now() outcome(int8) outcome_of(text) own_lease(text,bool,text,int8)
+        poll(int8)
+        queue_and_hand_over(text,text,bool,text,text[],bool[],int4[],text[],int8[],text[],bool[],int8,text,int8[],bool)
+        release(text) release_after(text,int8) release_all(text[]) release_batch(text[],text) renew_waiters(text[])
+        rotate(text,int8) sweep(text[]) sweep_before() tolerance() version() wake(text,int8,int4)
+        wake_beside(text,int4)
+            ', E' \r\n'), '\s+') AS w (signature)
             JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=)
                 pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) w.signature)
             UNION ALL
@@ -637,12 +631,14 @@ DECLARE
     v_answer  ${syncguard_locks}_answer;
     v_fence   BIGINT;
     v_now     BIGINT;
-    v_commits TEXT;
     v_left    TEXT[];
     v_poll    BIGINT;
     "Blocked" RECORD;
+    c_tries   CONSTANT BOOLEAN := p_waiter IS NULL AND NOT p_queued;
+    c_queues  CONSTANT BOOLEAN := p_waiter IS NOT NULL AND NOT p_queued;
+    c_leaves  CONSTANT BOOLEAN := p_waiter IS NULL AND p_queued;
 BEGIN
-    IF p_waiter IS NULL AND NOT p_queued AND NOT p_shared THEN
+    IF c_tries AND NOT p_shared THEN
         -- Most refused tries end here: the key has a holder and no waiters. A row lock alone makes a commit write.
         SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
                l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
@@ -656,7 +652,7 @@ BEGIN
     END IF;
 
     -- The first look takes no lock: a refused try writes nothing.
-    IF p_waiter IS NULL AND NOT p_queued AND (
+    IF c_tries AND (
         p_permits IS NOT NULL
         OR EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
         OR EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.permits IS NOT NULL)
@@ -672,12 +668,11 @@ BEGIN
     IF NOT ${syncguard_locks}_lock_key(p_key, p_position IS NULL) THEN
         RETURN NULL;
     END IF;
-    IF p_position IS NOT NULL AND p_queued AND (
-        SELECT (SELECT true FROM ${syncguard_locks}_waiters o WHERE o.lock_id = w.lock_id
-                FOR NO KEY UPDATE SKIP LOCKED) IS NULL
-        FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
-    ) THEN
-        RETURN NULL; -- Its entry is locked, such as by a renewal under way.
+    IF p_position IS NOT NULL AND p_queued THEN
+        PERFORM 1 FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND AND EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id) THEN
+            RETURN NULL; -- Its entry is locked, such as by a renewal under way.
+        END IF;
     END IF;
     v_answer := NULL;
     IF p_queued THEN
@@ -704,18 +699,18 @@ BEGIN
         END IF;
     END IF;
 
-    IF p_queued = (p_waiter IS NULL) THEN
+    IF c_queues OR c_leaves THEN
         -- Most waiters queue or give up by this look: the key has a live exclusive lease. A new one has no entry.
         v_now := ${syncguard_locks}_now();
         SELECT NULL::BIGINT, NULL::BIGINT, NULL::BIGINT,
-               least(l.expires_at_ms + ${syncguard_locks}_tolerance(), CASE WHEN NOT p_queued THEN (
+               least(l.expires_at_ms + ${syncguard_locks}_tolerance(), CASE WHEN c_queues THEN (
                    SELECT min(w.expires_at_ms) FROM ${syncguard_locks}_waiters w
                    WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
                ) END) - v_now, l.owner, l.acquired_at_ms, false, NULL::BOOLEAN, NULL::BIGINT
         INTO v_answer
         FROM ${syncguard_locks} l
         WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-            AND (p_queued OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id));
+            AND (c_leaves OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id));
     END IF;
     IF v_answer.time_left_ms IS NULL THEN
         -- The second look, under the row lock: of two requests that have looked at the same time, one is granted.
@@ -785,7 +780,7 @@ BEGIN
     END IF;
 
     -- A refusal is not worth waiting for the disk. An entry that is lost in a crash costs fairness only.
-    v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
     IF p_waiter IS NULL THEN
         IF p_position IS NULL THEN
             v_left := ${syncguard_locks}_leave(ARRAY[p_lock_id]);
@@ -884,7 +879,7 @@ LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
-    v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
+    v_durable TEXT := pg_catalog.current_setting('synchronous_commit');
     v_free    BIGINT[];
     v_granted BOOLEAN;
     v_left    TEXT[] := '{}';
@@ -899,6 +894,7 @@ BEGIN
                NULL::BOOLEAN, v_free[n][1]
         FROM pg_catalog.generate_subscripts(v_free, 1) AS n;
     END IF;
+    -- _acquire_free_batch or _acquire_readers may have granted: a transaction that has written has an id.
     v_granted := pg_catalog.txid_current_if_assigned() IS NOT NULL;
     FOR v_number IN
         SELECT r.position FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
@@ -929,7 +925,7 @@ BEGIN
     END IF;
     IF v_granted THEN
         -- A grant is durable before it is reported, also beside a refusal, which is not.
-        v_commits := pg_catalog.set_config('synchronous_commit', v_commits, true);
+        PERFORM pg_catalog.set_config('synchronous_commit', v_durable, true);
     END IF;
 END
 $function$;
@@ -943,7 +939,7 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_together(
 ) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_commits TEXT := pg_catalog.current_setting('synchronous_commit');
+    v_durable TEXT := pg_catalog.current_setting('synchronous_commit');
     v_count   INTEGER := pg_catalog.cardinality(p_keys);
     v_used    BIGINT[];
     v_free    BIGINT[];
@@ -1017,7 +1013,7 @@ BEGIN
     END IF;
     IF v_answers OPERATOR(pg_catalog.<>) '{}' THEN
         -- A grant is durable before it is reported, also beside a refusal, which is not.
-        v_commits := pg_catalog.set_config('synchronous_commit', v_commits, true);
+        PERFORM pg_catalog.set_config('synchronous_commit', v_durable, true);
     END IF;
     RETURN QUERY
     SELECT v_free[n][2], v_free[n][3], v_free[n][4], NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
@@ -1274,23 +1270,18 @@ SET lock_timeout = '20ms'
 AS $function$
 DECLARE
     v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
-    -- As in _hand_over.
-    v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
     "Freed"    RECORD;
     "Grant"    RECORD;
 BEGIN
+    -- As in _hand_over.
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
+
     -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
     -- release.
-    v_keys := ARRAY(
-        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ANY (ARRAY(
-            SELECT ${syncguard_locks}_fence_key(l.key) FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
-        ))
-        ORDER BY c.fence_key
-        FOR NO KEY UPDATE SKIP LOCKED
-    );
+    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
+        SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)));
 
     -- The lock ids again, under the row locks: the keys may have other holders and waiters by now.
     RETURN QUERY
@@ -1329,7 +1320,7 @@ BEGIN
         IF EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = "Freed".key) THEN
             FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
                 -- A grant is durable before it is reported.
-                v_commits := pg_catalog.set_config('synchronous_commit', v_durable, true);
+                PERFORM pg_catalog.set_config('synchronous_commit', v_durable, true);
                 IF "Grant".channel = p_channel THEN
                     handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
                 ELSE
@@ -1414,8 +1405,6 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lease(p_key TEXT, p_lock_id TEXT, p_awaited BOOLEAN)
 RETURNS BOOLEAN
 LANGUAGE plpgsql AS $function$
-DECLARE
-    v_commits TEXT;
 BEGIN
     IF NOT p_awaited THEN
         -- The serialising row first, as in _hand_over.
@@ -1425,7 +1414,7 @@ BEGIN
         IF NOT FOUND THEN
             RETURN false;
         END IF;
-        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+        PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
     END IF;
     -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become a
     -- lease. The clock is read here, too: a lapsed lease may be about to be taken over.
@@ -1470,8 +1459,8 @@ LANGUAGE plpgsql AS $procedure$
 DECLARE
     v_key      TEXT := coalesce(p_key, ${syncguard_locks}_key_of(p_lock_id));
     v_now      BIGINT;
-    v_commits  TEXT;
     v_locked   BOOLEAN;
+    v_granted  BOOLEAN;
     v_channels TEXT[];
     v_messages TEXT[];
     "Grant"    RECORD;
@@ -1558,14 +1547,16 @@ BEGIN
 
     -- A grant is durable before it is reported. A release that is lost in a crash costs one ttl, so it need not be
     -- durable. Every later grant is flushed together with it, because the log is written in order.
+    v_granted := handed_over IS NOT NULL OR v_channels IS NOT NULL;
     IF v_channels IS NOT NULL AND p_commits THEN
         COMMIT;
+        v_granted := false;
     END IF;
-    IF v_channels IS NULL AND handed_over IS NULL OR v_channels IS NOT NULL AND p_commits THEN
-        v_commits := pg_catalog.set_config('synchronous_commit', 'off', true);
+    IF NOT v_granted THEN
+        PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
     END IF;
     FOR v_message IN 1 .. coalesce(pg_catalog.cardinality(v_channels), 0) LOOP
-        v_commits := pg_catalog.pg_notify(v_channels[v_message], v_messages[v_message]);
+        PERFORM pg_catalog.pg_notify(v_channels[v_message], v_messages[v_message]);
     END LOOP;
 END
 $procedure$;
@@ -1818,10 +1809,9 @@ BEGIN
         -- The clock is read with both rows locked: a lapsed lease is not revived.
         v_now := ${syncguard_locks}_now();
         IF ${syncguard_locks}_is_live(v_expires, v_now) THEN
-            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
-            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
-            RETURNING c.fence INTO rotated_fence;
-            IF NOT FOUND THEN
+            rotated_fence := ${syncguard_locks}_next_fence(v_key);
+            IF rotated_fence = 0 THEN
+                rotated_fence := NULL;
                 outcome := 'no_fences';
                 RETURN;
             END IF;
