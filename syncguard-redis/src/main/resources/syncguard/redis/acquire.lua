@@ -15,20 +15,18 @@
 -- renewed or made, and if it has a secret, a release may hand the key over to it.
 
 -- include clock
-
 -- include clock_texts
-
--- A batch has other offsets.
-local key_offset, arg_offset = 0, 0
-local known_free = false
-
 -- include grant_free
 
--- include queue_expiry
+local free = grant_free(0, 0, false)
+if free then
+    return free
+end
 
+-- include queue_expiry
 -- include enter_queue
 
-local queued = enter_queue(key_offset, arg_offset)
+local queued = enter_queue(0, 0)
 if queued then
     return queued
 end

@@ -86,7 +86,6 @@ if not waits and blocked_until > now and not front[1] then
 end
 
 -- include queue
-
 -- include waits
 
 -- The first and the last expiry of the live entries that conflict and are in front; of all if the caller has no entry.
@@ -126,15 +125,24 @@ if front[1] then
 end
 blocked_until = math.max(blocked_until, last_in_front)
 
--- What a grant answers that has to wake others first.
-local answer
-
-if blocked_until <= now then
-    -- A reader is not in its own way.
-    local own = shared and not entry and own_grant()
-    if own then
-        return own
+-- Whether a grant has to wake the next waiter: if that one waited for the caller's entry alone, nobody else does. There
+-- has to be room for it, now or before its next poll.
+local function has_to_wake_next(lease)
+    if not entry or not other or not shared and ttl + TOLERANCE > poll_of(entry) then
+        return false
     end
+    local behind = entry_of(k, other, true)
+    if not behind or not is_live_entry(behind) then
+        return behind ~= nil
+    end
+    -- Readers without permits that stand next to each other were woken together.
+    local is_woken = unlimited and behind.unlimited
+    local gets_in = shared and behind.shared or lease.expires_at <= now - TOLERANCE + poll_of(behind)
+    return gets_in and not is_woken
+end
+
+-- Answers the grant, and whether it has to wake the next waiter.
+local function grant()
 
 -- include grants
 
@@ -157,20 +165,31 @@ if blocked_until <= now then
     end
     local lease = { lock_id = lock_id, shared = shared, mark = other and '+' or '-', label = label }
     write_grant(k, lease, fence, ttl)
-    answer = granted(lease)
-    local behind = entry and other and (shared or ttl + TOLERANCE <= poll_of(entry))
-        and entry_of(k, other, front[1])
-    -- A grant wakes those behind it as far as there is room, now or before their next poll: if they waited for its
-    -- queue entry alone, nobody else does. Readers without permits that stand next to each other were woken together.
-    if not behind or is_live_entry(behind) and (
-        unlimited and behind.unlimited
-        or not (shared and behind.shared) and lease.expires_at > now - TOLERANCE + poll_of(behind))
-    then
-        return answer
-    end
+    return granted(lease), has_to_wake_next(lease)
 end
 
-local own = not answer and own_grant()
+-- Wakes waiters after the caller's entry has left, or without an entry, after a grant.
+local function wake_after(left)
+
+-- include wake_ups
+
+    wake(k, left or GRANTED)
+end
+
+if blocked_until <= now then
+    -- A reader is not in its own way.
+    local own = shared and not entry and own_grant()
+    if own then
+        return own
+    end
+    local answer, wakes = grant()
+    if wakes then
+        wake_after(nil)
+    end
+    return answer
+end
+
+local own = own_grant()
 if own then
     return own
 end
@@ -208,27 +227,26 @@ local function queue_up()
     end
 end
 
-if waits and not answer then
-    queue_up()
-    -- It is worth trying again when the first conflicting lease is over, because the others may be released before; or
-    -- when the first entry in front lapses, because its waiter may be dead.
-    local full = read_until > now - TOLERANCE
-        or permits and first_in_front < math.huge and is_full(k, permits - places_taken(k, arrival))
-    local first_reader = full and first_reader_lapse(k) or math.huge
-    local next_look = math.min(first_lapse(written), first_reader, first_in_front)
-    return not_granted('queued', next_look - now)
+-- When it is worth trying again: when the first conflicting lease is over, because the others may be released before;
+-- or when the first entry in front lapses, because its waiter may be dead.
+local function next_look()
+    local waits_for_readers = read_until > now - TOLERANCE
+    if not waits_for_readers and permits and first_in_front < math.huge then
+        -- Those in front may take the places that are left.
+        waits_for_readers = is_full(k, permits - places_taken(k, arrival))
+    end
+    local first_reader = waits_for_readers and first_reader_lapse(k) or math.huge
+    return math.min(first_lapse(written), first_reader, first_in_front)
 end
 
--- include wake_ups
-
-if answer then
-    wake(k, GRANTED)
-    return answer
+if waits then
+    queue_up()
+    return not_granted('queued', next_look() - now)
 end
 
 -- The last attempt of a waiter. Those behind it know from its entry when to look. A lapsed entry goes, too: when the
 -- clock steps back, it would be in their way again.
 redis.call('DEL', k.id)
 delete_entry(k, lock_id)
-wake(k, entry)
+wake_after(entry)
 return not_granted('refused', blocked_until - now)

@@ -5,18 +5,18 @@
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
 
--- A batch has other offsets.
-local key_offset, arg_offset = 0, 0
-
 -- include release_alone
 
+local released, lease = release_alone(0, 0)
+if released then
+    return released
+end
+
 -- include clock
-
 -- include clock_texts
-
 -- include hand_over
 
-local handed_over = hand_over(key_offset, arg_offset, lease)
+local handed_over = hand_over(0, 0, lease)
 if handed_over then
     return handed_over
 end

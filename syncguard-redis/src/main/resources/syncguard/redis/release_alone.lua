@@ -1,12 +1,14 @@
--- Ends an exclusive lease that has not lapsed and for which nobody waits. Most leases end like this. The keys of the
--- request are behind KEYS[key_offset], its arguments behind ARGV[arg_offset].
-
-local lease = redis.call('GET', KEYS[key_offset + 1])
--- PTTL compares the end of the tolerance with the clock as TIME does, and costs less. It is negative if the key has
--- lost its expiry.
-if lease and string.sub(lease, 1, 24) == '-' .. ARGV[arg_offset + 2] .. ' '
-    and redis.call('PTTL', KEYS[key_offset + 1]) > 0
-then
-    redis.call('DEL', KEYS[key_offset + 1], KEYS[key_offset + 8])
-    return 'released'
+-- Ends an exclusive lease that has not lapsed and for which nobody waits. Most leases end like this. To other requests
+-- it answers nil, and the exclusive lease as it is written. For the offsets see grant_free.lua.
+local function release_alone(key_offset, arg_offset)
+    local lease = redis.call('GET', KEYS[key_offset + 1])
+    -- PTTL compares the end of the tolerance with the clock as TIME does, and costs less. It is negative if the key has
+    -- lost its expiry.
+    if lease and string.sub(lease, 1, 24) == '-' .. ARGV[arg_offset + 2] .. ' '
+        and redis.call('PTTL', KEYS[key_offset + 1]) > 0
+    then
+        redis.call('DEL', KEYS[key_offset + 1], KEYS[key_offset + 8])
+        return 'released'
+    end
+    return nil, lease
 end

@@ -44,9 +44,12 @@ if found then
 end
 
 -- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
-local accepts = entry and not entry.unlimited and entry.secret ~= '-'
+local function accepts_hand_over()
+    return entry and not entry.unlimited and entry.secret ~= '-'
+end
+
 local answer, handed_out = { 'released' }, false
-if accepts and not (found.shared and written and is_live(written)) then
+if accepts_hand_over() and not (found.shared and written and is_live(written)) then
 
 -- include grants
 
@@ -55,7 +58,7 @@ if accepts and not (found.shared and written and is_live(written)) then
         redis.call('DEL', k.lock)
     end
     local count, is_full = 0, false
-    while accepts and count < MAX_HAND_OVERS do
+    while accepts_hand_over() and count < MAX_HAND_OVERS do
         is_full = not make_room(k, entry.permits)
         local fence = not is_full and next_fence(k)
         if not fence then
@@ -80,7 +83,6 @@ if accepts and not (found.shared and written and is_live(written)) then
         end
         count = count + 1
         entry, others = first_live_entry()
-        accepts = entry and not entry.unlimited and entry.secret ~= '-'
     end
     -- Nobody behind this entry can be granted the key, nor a writer beside readers; nor soon.
     if not entry or count > 0 and not entry.shared

@@ -6,62 +6,49 @@
 -- Behind them is the answer of each grant.
 
 -- include clock
-
 -- include clock_texts
-
-local known_free = false
-
-local function grant_free(key_offset, arg_offset)
--- include grant_free
-end
-
 -- include queue_expiry
+-- include attempts
 
-local function acquire_in_full(KEYS, ARGV, looks)
--- include acquire_in_full
+local extent, count = ARGV[1], #KEYS / KEYS_OF_ONE
+
+-- Where the keys and the arguments of a request begin.
+local function offsets(i)
+    return KEYS_OF_ONE * (i - 1), 1 + ARGUMENTS_OF_ACQUIRE * (i - 1)
 end
 
--- So many of these behind an index.
-local function part(list, before, count)
-    return { unpack(list, before + 1, before + count) }
-end
-
-local extent, count = ARGV[1], #KEYS / 8
-
-local function in_full(i, looks)
-    return acquire_in_full(part(KEYS, 8 * (i - 1), 8), part(ARGV, 1 + 7 * (i - 1), 7), looks)
-end
-
--- The position and the answer of the first request that cannot be granted, if there is one. It writes nothing.
+-- The position and the answer of the first request that cannot be granted, if there is one; and whether all keys have
+-- neither lease nor queue. It writes nothing.
 local function first_refusal()
     local used = {}
-    for k = 0, #KEYS - 1, 8 do
+    for k = 0, #KEYS - 1, KEYS_OF_ONE do
         used[#used + 1], used[#used + 2], used[#used + 3] = KEYS[k + 1], KEYS[k + 3], KEYS[k + 4]
     end
-    known_free = redis.call('EXISTS', unpack(used)) == 0
+    local known_free = redis.call('EXISTS', unpack(used)) == 0
     for i = 1, count do
-        local k = 8 * (i - 1)
+        local k, arg_offset = offsets(i)
         local counter = redis.call('GET', KEYS[k + 2])
         -- A counter beyond the clock may be at its end.
         if counter and #counter > 14 and counter > '81'
             or not known_free and redis.call('EXISTS', KEYS[k + 1], KEYS[k + 3], KEYS[k + 4]) > 0
         then
-            local answer = in_full(i, true)
+            local answer = attempt_in_full(k, arg_offset, true)
             if answer ~= 'free' then
-                return i, answer
+                return i, answer, false
             end
         end
     end
-    return 0, ''
+    return 0, '', known_free
 end
 
-local refused, refusal = first_refusal()
+local refused, refusal, known_free = first_refusal()
 local answers = { refused, refusal }
 local granted = refused == 0 and count or refused - 1
 if extent == 'NOTHING' or refusal == 'no_fences' or refused > 0 and extent == 'ALL' then
     granted = 0
 end
 for i = 1, granted do
-    answers[i + 2] = grant_free(8 * (i - 1), 1 + 7 * (i - 1)) or in_full(i, false)
+    local key_offset, arg_offset = offsets(i)
+    answers[i + 2] = grant_free(key_offset, arg_offset, known_free) or attempt_in_full(key_offset, arg_offset, false)
 end
 return answers
