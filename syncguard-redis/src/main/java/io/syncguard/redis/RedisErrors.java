@@ -23,24 +23,14 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates errors of Redis and of its driver. The first word of the server's message determines the code.
+ * Translates errors of Redis and of its driver.
  */
 final class RedisErrors {
-
-    /**
-     * The word that determines the code. It need not come first: before Redis 7, a text about the script precedes the
-     * error of a command in it.
-     */
-    private static final Pattern WORD =
-            Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF"
-                    + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|UNKILLABLE|WRONGTYPE|CROSSSLOT)\\b"
-                    + "|ACL failure in script|user executing the script can't|max number of clients|DB index");
 
     /** Maximum number of errors, with causes and suppressed ones, in which an answer of the server is looked for. */
     private static final int MAX_ERRORS = 1_000;
@@ -100,7 +90,7 @@ final class RedisErrors {
     static LockErrorCode codeOf(Throwable error) {
         RedisCommandExecutionException answer = answerOf(error);
         if (answer != null) {
-            return codeOf(String.valueOf(answer.getMessage()));
+            return RedisAnswer.of(String.valueOf(answer.getMessage())).code();
         }
         if (hasCause(InterruptedException.class, error) || hasCause(RedisCommandInterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
@@ -118,26 +108,6 @@ final class RedisErrors {
                         || hasCause(CancellationException.class, error)
                 ? LockErrorCode.SERVICE_UNAVAILABLE
                 : LockErrorCode.INTERNAL;
-    }
-
-    private static LockErrorCode codeOf(String answer) {
-        Matcher matcher = WORD.matcher(answer);
-        return !matcher.find()
-                ? LockErrorCode.INTERNAL
-                : switch (matcher.group()) {
-                    case "LOADING",
-                            "READONLY",
-                            "MASTERDOWN",
-                            "CLUSTERDOWN",
-                            "TRYAGAIN",
-                            "MOVED",
-                            "ASK",
-                            "NOREPLICAS",
-                            "MISCONF" -> LockErrorCode.SERVICE_UNAVAILABLE;
-                    case "OOM", "BUSY", "UNKILLABLE", "max number of clients" -> LockErrorCode.RATE_LIMITED;
-                    case "WRONGTYPE", "CROSSSLOT", "DB index" -> LockErrorCode.INVALID_ARGUMENT;
-                    default -> LockErrorCode.AUTH_FAILED;
-                };
     }
 
     /** Whether a person has to change something before a request can succeed. */
@@ -195,13 +165,13 @@ final class RedisErrors {
             return nextStepWithoutAnswer(code, error);
         }
         String words = ": " + wordsOf(answer) + ". ";
-        return switch (RedisRefusal.of(String.valueOf(answer.getMessage()))) {
-            case PASSWORD ->
+        return switch (RedisAnswer.of(String.valueOf(answer.getMessage()))) {
+            case REFUSED_LOGIN ->
                 " refuses the user or its password" + words
                         + "Correct spring.data.redis.username and spring.data.redis.password";
-            case RIGHT -> " denies the user a right" + words + "Grant the rights that docs/security.md lists";
-            case DATABASE -> " does not have the database" + words + "Correct spring.data.redis.database";
-            case COMMAND -> " lacks a command that locks need" + words + "Look for rename-command";
+            case MISSING_RIGHT -> " denies the user a right" + words + "Grant the rights that docs/security.md lists";
+            case UNKNOWN_DATABASE -> " does not have the database" + words + "Correct spring.data.redis.database";
+            case UNKNOWN_COMMAND -> " lacks a command that locks need" + words + "Look for rename-command";
             default -> nextStep(code, words);
         };
     }

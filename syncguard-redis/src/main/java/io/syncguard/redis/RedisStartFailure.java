@@ -21,33 +21,34 @@ final class RedisStartFailure {
         }
         RedisCommandExecutionException answer = RedisErrors.answerOf(failure);
         String words = answer == null ? String.valueOf(failure.getMessage()) : RedisErrors.wordsOf(answer);
-        RedisRefusal refusal = RedisRefusal.of(words);
+        RedisAnswer refusal = RedisAnswer.of(words);
         return new LockSetupException(
                 failure.code(),
                 switch (refusal) {
-                            case PASSWORD -> "Redis refuses the user or its password: ";
-                            case RIGHT -> "The user of Redis may not do what locks need: ";
-                            case DATABASE -> "Redis does not have the database: ";
-                            case COMMAND -> "Redis lacks a command that locks need: ";
-                            case KEY -> "Redis refuses the keys under '" + prefix + "': ";
-                            case OTHER -> "Redis refuses a lock: ";
+                            case REFUSED_LOGIN -> "Redis refuses the user or its password: ";
+                            case MISSING_RIGHT -> "The user of Redis may not do what locks need: ";
+                            case UNKNOWN_DATABASE -> "Redis does not have the database: ";
+                            case UNKNOWN_COMMAND -> "Redis lacks a command that locks need: ";
+                            case REFUSED_KEY -> "Redis refuses the keys under '" + prefix + "': ";
+                            default -> "Redis refuses a lock: ";
                         }
                         + words,
                 switch (refusal) {
-                    case PASSWORD -> List.of("Correct spring.data.redis.username and spring.data.redis.password");
-                    case RIGHT ->
+                    case REFUSED_LOGIN -> List.of("Correct spring.data.redis.username and spring.data.redis.password");
+                    case MISSING_RIGHT ->
                         List.of(
                                 "Have an administrator give the user the rights under \"Rights on Redis\" in docs/security.md");
-                    case DATABASE -> List.of("Correct spring.data.redis.database", "Raise databases of the server");
-                    case COMMAND ->
+                    case UNKNOWN_DATABASE ->
+                        List.of("Correct spring.data.redis.database", "Raise databases of the server");
+                    case UNKNOWN_COMMAND ->
                         List.of(
                                 "Have an administrator allow the command: look for rename-command and for a proxy",
                                 "Set spring.data.redis.url to a Redis or Valkey that runs scripts");
-                    case KEY ->
+                    case REFUSED_KEY ->
                         List.of(
                                 "Look for other users of these keys, and delete those that are not of SyncGuard",
                                 "Set another syncguard.redis.key-prefix");
-                    case OTHER -> List.of("Correct what Redis names");
+                    default -> List.of("Correct what Redis names");
                 },
                 failure);
     }

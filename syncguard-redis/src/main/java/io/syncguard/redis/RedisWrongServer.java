@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -23,9 +22,6 @@ final class RedisWrongServer {
 
     /** The pause between two closings: the address may move to the master later than the first such answer. */
     private static final long PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
-
-    /** Finds the word at any place: before Redis 7, a text about the script precedes the error of a command in it. */
-    private static final Pattern ANSWER = Pattern.compile("\\b(READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|MOVED) ");
 
     private final Time time;
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
@@ -46,7 +42,7 @@ final class RedisWrongServer {
     void leaveAfter(Throwable error) {
         Chain.causes(error)
                 .filter(cause -> cause instanceof RedisCommandExecutionException
-                        && ANSWER.matcher(String.valueOf(cause.getMessage())).find())
+                        && RedisAnswer.of(String.valueOf(cause.getMessage())) == RedisAnswer.NO_MASTER)
                 .findFirst()
                 .ifPresent(this::leave);
     }
