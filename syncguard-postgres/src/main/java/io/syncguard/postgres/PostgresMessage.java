@@ -15,30 +15,39 @@ final class PostgresMessage {
     private PostgresMessage() {}
 
     /**
-     * Removes detail, context and internal query. Masks possible lock ids in the text and the hint, because a trigger
-     * of the application may quote a row there.
+     * Keeps severity, SQLSTATE, text and hint. Masks possible lock ids in the last two, because a trigger of the
+     * application may quote a row there.
      */
     static ServerErrorMessage withoutArguments(ServerErrorMessage error) {
-        return new ServerErrorMessage(part('S', error.getSeverity())
-                + part('C', error.getSQLState())
-                + part('M', masked(error.getMessage()))
-                + part('H', masked(error.getHint()))
-                + part('s', error.getSchema())
-                + part('t', error.getTable())
-                + part('c', error.getColumn())
-                + part('d', error.getDatatype())
-                + part('n', error.getConstraint())
-                + part('F', error.getFile())
-                + part('L', String.valueOf(error.getLine()))
-                + part('R', error.getRoutine()));
+        return new ServerErrorMessage(Field.SEVERITY.with(error.getSeverity())
+                + Field.SQLSTATE.with(error.getSQLState())
+                + Field.MESSAGE.with(masked(error.getMessage()))
+                + Field.HINT.with(masked(error.getHint())));
+    }
+
+    /**
+     * A field as the server sends it, which is the only form that the driver reads.
+     *
+     * @see <a href="https://www.postgresql.org/docs/current/protocol-error-fields.html">Error fields</a>
+     */
+    private enum Field {
+        SEVERITY('S'),
+        SQLSTATE('C'),
+        MESSAGE('M'),
+        HINT('H');
+
+        private final char letter;
+
+        Field(char letter) {
+            this.letter = letter;
+        }
+
+        String with(@Nullable String text) {
+            return text == null ? "" : letter + text + '\0';
+        }
     }
 
     private static @Nullable String masked(@Nullable String text) {
         return text == null ? null : LOCK_ID.matcher(text).replaceAll("...");
-    }
-
-    /** Encodes a field as in the protocol of the server: a letter, the text and a zero byte. */
-    private static String part(char type, @Nullable String text) {
-        return text == null ? "" : type + text + '\0';
     }
 }

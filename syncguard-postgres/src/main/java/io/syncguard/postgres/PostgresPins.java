@@ -28,12 +28,12 @@ final class PostgresPins implements LeasePins {
      */
     private static final String PIN = """
             SELECT e.lock_id FROM (
-                SELECT l.lock_id FROM ${locks} l WHERE l.lock_id OPERATOR(pg_catalog.=) ANY (?::pg_catalog.text[])
+                SELECT l.lock_id FROM %s l WHERE l.lock_id OPERATOR(pg_catalog.=) ANY (?::pg_catalog.text[])
                 ORDER BY l.lock_id FOR KEY SHARE
             ) e
             UNION ALL
             SELECT r.lock_id FROM (
-                SELECT s.lock_id FROM ${shared} s WHERE s.lock_id OPERATOR(pg_catalog.=) ANY (?::pg_catalog.text[])
+                SELECT s.lock_id FROM %s s WHERE s.lock_id OPERATOR(pg_catalog.=) ANY (?::pg_catalog.text[])
                 ORDER BY s.lock_id FOR KEY SHARE
             ) r
             """;
@@ -106,8 +106,9 @@ final class PostgresPins implements LeasePins {
         NetworkTimeout limit = limitNetworkTimeout(connection);
         boolean quotes = connection.getMetaData().getDatabaseMajorVersion() >= QUOTES;
         String begin = quotes ? BEGIN + QUOTE_NOTHING : BEGIN;
-        try (PreparedStatement statement =
-                connection.prepareStatement(begin + databases.tables().fill(PIN) + END)) {
+        RecognisedDatabases.LeaseTables tables = databases.tables();
+        String pin = PIN.formatted(tables.qualifiedLocks(), tables.qualifiedShared());
+        try (PreparedStatement statement = connection.prepareStatement(begin + pin + END)) {
             statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
             for (int parameter = 1; parameter <= 2; parameter++) {
                 statement.setArray(parameter, connection.createArrayOf("text", lockIds.toArray()));

@@ -61,9 +61,7 @@ final class PostgresSearchPath {
             Place locks = placeOf(connection, tables.locks());
             Place counters = placeOf(connection, tables.fenceCounters());
             if (locks.schema() != null && counters.schema() != null) {
-                known = isLocksQualified()
-                        ? path(counters.schema(), locks.schema())
-                        : path(locks.schema(), counters.schema());
+                known = path(locks.schema(), counters.schema());
                 found = known;
             }
         }
@@ -83,9 +81,7 @@ final class PostgresSearchPath {
         if (ofLocks == null) {
             return null;
         }
-        return isLocksQualified() && ofCounters != null
-                ? path(ofCounters, ofLocks)
-                : path(ofLocks, Objects.requireNonNullElse(ofCounters, ofLocks));
+        return path(ofLocks, Objects.requireNonNullElse(ofCounters, ofLocks));
     }
 
     /**
@@ -100,9 +96,6 @@ final class PostgresSearchPath {
         }
     }
 
-    /**
-     * If so, only the name of the counters may lack a schema. Their schema then has to be the first one of the path.
-     */
     private boolean isLocksQualified() {
         return tables.locks().indexOf('.') >= 0;
     }
@@ -123,8 +116,12 @@ final class PostgresSearchPath {
         }
     }
 
-    private static String path(String locks, String counters) {
-        return Stream.of(locks, counters)
+    /**
+     * Puts the schema first in which a name without a schema is looked for and created. If the name of the locks has a
+     * schema, only that of the counters may lack one.
+     */
+    private String path(String ofLocks, String ofCounters) {
+        return (isLocksQualified() ? Stream.of(ofCounters, ofLocks) : Stream.of(ofLocks, ofCounters))
                 .distinct()
                 .map(PostgresSearchPath::quoted)
                 .collect(Collectors.joining(", ", "", ", pg_temp"));

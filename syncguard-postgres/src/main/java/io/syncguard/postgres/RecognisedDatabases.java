@@ -51,12 +51,16 @@ final class RecognisedDatabases {
 
     private record Own(String identity, long schema, long locksOid, long sharedOid, LeaseTables tables) {}
 
-    /** The tables of the leases, qualified with their schema because a transaction may have any search path. */
     record LeaseTables(String schema, String locks, String shared) {
 
-        /** The text with the placeholders for the tables replaced. */
-        String fill(String text) {
-            return text.replace("${locks}", qualified(locks)).replace("${shared}", qualified(shared));
+        /** The table of exclusive leases, with its schema because a transaction may have any search path. */
+        String qualifiedLocks() {
+            return qualified(locks);
+        }
+
+        /** The table of shared leases, with its schema. */
+        String qualifiedShared() {
+            return qualified(shared);
         }
 
         private String qualified(String table) {
