@@ -188,7 +188,7 @@ final class PostgresConnections {
                 return read(doing, rows, reader);
             }
         } catch (SQLException ex) {
-            if (PostgresErrors.isReadOnly(ex)) {
+            if (SqlState.of(ex) == SqlState.READ_ONLY) {
                 abort(connection, ex);
             }
             throw ex;

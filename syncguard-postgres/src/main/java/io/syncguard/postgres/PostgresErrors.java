@@ -8,9 +8,6 @@ import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
-import java.util.Objects;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.springframework.util.StringUtils;
 
@@ -20,19 +17,6 @@ import org.springframework.util.StringUtils;
  * <p>Spring's translation does not know some SQLSTATEs, such as 55P03.
  */
 final class PostgresErrors {
-
-    /** The SQLSTATE {@code insufficient_privilege}. */
-    static final String MISSING_RIGHT = "42501";
-
-    static final String UNKNOWN_DATABASE = "3D000";
-
-    static final String TOO_MANY_CONNECTIONS = "53300";
-
-    /** The server is starting, recovering or stopping. */
-    static final String CANNOT_CONNECT_NOW = "57P03";
-
-    /** The SQLSTATEs {@code serialization_failure} and {@code deadlock_detected}. */
-    private static final Set<String> CONFLICTS = Set.of("40001", "40P01");
 
     private PostgresErrors() {}
 
@@ -66,29 +50,18 @@ final class PostgresErrors {
 
     /** Whether the server has reported that it rolled the statement back, so that it surely had no effect. */
     static boolean isRolledBack(SQLException error) {
-        String state = stateOf(error);
         return MissingRightException.refusedBy(error) instanceof PSQLException reported
                 && reported.getServerErrorMessage() != null
-                && state != null
-                && !state.startsWith("08")
-                && !state.startsWith("57P");
+                && !SqlState.of(error).isEndOfConnection();
     }
 
     /** Whether the server rolled the statement back because it conflicted with others, so that it may succeed now. */
     static boolean isConflict(LockBackendException failure) {
-        return failure.getCause() instanceof SQLException error
-                && isRolledBack(error)
-                && CONFLICTS.contains(String.valueOf(stateOf(error)));
-    }
-
-    /** Whether the server is a standby: the next connection may find the primary behind the same address. */
-    static boolean isReadOnly(SQLException error) {
-        return "25006".equals(stateOf(error));
-    }
-
-    /** Whether there is no connection to the server. */
-    static boolean isUnreachable(SQLException error) {
-        return String.valueOf(stateOf(error)).startsWith("08");
+        if (!(failure.getCause() instanceof SQLException error) || !isRolledBack(error)) {
+            return false;
+        }
+        SqlState state = SqlState.of(error);
+        return state == SqlState.SERIALIZATION_FAILURE || state == SqlState.DEADLOCK;
     }
 
     static LockErrorCode codeOf(SQLException error) {
@@ -99,29 +72,10 @@ final class PostgresErrors {
         if (refusal != null) {
             return refusal.code();
         }
-        String state = stateOf(error);
-        return state == null ? codeWithoutState(error) : codeOf(state, error);
-    }
-
-    private static LockErrorCode codeOf(String state, SQLException error) {
-        return switch (state) {
-            // A standby answers 0A000 to a transaction that begins as READ WRITE.
-            case "40001", "40P01", "57P01", "57P02", CANNOT_CONNECT_NOW, "25006", "0A000" ->
-                LockErrorCode.SERVICE_UNAVAILABLE;
-            case MISSING_RIGHT -> LockErrorCode.AUTH_FAILED;
-            case "42P01", "42883", "42703", "3F000" -> LockErrorCode.SCHEMA_MISSING;
-            case "57014", "55P03", "25P03" -> LockErrorCode.NETWORK_TIMEOUT;
-            default -> codeOfClass(state.length() < 2 ? state : state.substring(0, 2), error);
-        };
-    }
-
-    private static LockErrorCode codeOfClass(String stateClass, SQLException error) {
-        return switch (stateClass) {
-            case "08" -> isTimeout(error) ? LockErrorCode.NETWORK_TIMEOUT : LockErrorCode.SERVICE_UNAVAILABLE;
-            case "28" -> LockErrorCode.AUTH_FAILED;
-            case "22", "23" -> LockErrorCode.INVALID_ARGUMENT;
-            case "53" -> LockErrorCode.RATE_LIMITED;
-            default -> LockErrorCode.INTERNAL;
+        return switch (SqlState.of(error)) {
+            case NONE -> codeWithoutState(error);
+            case NO_CONNECTION -> isTimeout(error) ? LockErrorCode.NETWORK_TIMEOUT : LockErrorCode.SERVICE_UNAVAILABLE;
+            default -> SqlState.of(error).code();
         };
     }
 
@@ -134,21 +88,14 @@ final class PostgresErrors {
                 : LockErrorCode.INTERNAL;
     }
 
-    /** The server's SQLSTATE; a pool that could get no connection hides it in the cause. */
-    static @Nullable String stateOf(SQLException error) {
-        return Chain.causes(error)
-                .map(cause -> cause instanceof SQLException sql ? sql.getSQLState() : null)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
-    }
-
     /**
      * Whether connecting failed without an answer of a server. The error of a pool without a free connection has no
      * cause.
      */
     private static boolean isWithoutConnection(SQLException error) {
-        return codeOf(error) == LockErrorCode.RATE_LIMITED && stateOf(error) == null && error.getCause() != null;
+        return codeOf(error) == LockErrorCode.RATE_LIMITED
+                && SqlState.of(error) == SqlState.NONE
+                && error.getCause() != null;
     }
 
     private static boolean isTimeout(SQLException error) {
@@ -176,7 +123,7 @@ final class PostgresErrors {
 
     private static String nextStep(LockErrorCode code, SQLException error) {
         String words = ": " + PostgresWords.of(withoutDetail(error)) + ". ";
-        return switch (String.valueOf(stateOf(error))) {
+        return switch (SqlState.of(error)) {
             case MISSING_RIGHT -> "the user lacks a right" + words + "Grant the rights that docs/security.md lists";
             case UNKNOWN_DATABASE ->
                 "PostgreSQL does not have the database" + words + "Create it, or correct spring.datasource.url";
@@ -184,8 +131,9 @@ final class PostgresErrors {
                 "PostgreSQL has no connection left" + words
                         + "Raise its max_connections, or set a smaller syncguard.postgres.pool-size";
             case CANNOT_CONNECT_NOW -> "PostgreSQL is starting or stopping" + words + "Try again later";
-            case "57P01", "57P02" -> "PostgreSQL has ended the connection" + words + "Try again later";
-            case "40001", "40P01" -> "PostgreSQL has rolled the request back" + words + "Try again later";
+            case TERMINATED -> "PostgreSQL has ended the connection" + words + "Try again later";
+            case SERIALIZATION_FAILURE, DEADLOCK ->
+                "PostgreSQL has rolled the request back" + words + "Try again later";
             default -> nextStep(code, words, error);
         };
     }
@@ -193,7 +141,7 @@ final class PostgresErrors {
     private static String nextStep(LockErrorCode code, String words, SQLException error) {
         return switch (code) {
             case SERVICE_UNAVAILABLE ->
-                isUnreachable(error)
+                SqlState.of(error) == SqlState.NO_CONNECTION
                         ? "PostgreSQL cannot be reached" + words
                                 + "Start it, correct spring.datasource.url, or try again later"
                         : "PostgreSQL does not serve writes now" + words + "Try again later";

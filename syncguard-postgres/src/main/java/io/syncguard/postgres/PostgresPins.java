@@ -71,20 +71,8 @@ final class PostgresPins implements LeasePins {
             )
             """;
 
-    /** The SQLSTATE {@code read_only_sql_transaction}. */
-    private static final String READ_ONLY = "25006";
-
-    /** The SQLSTATE {@code insufficient_privilege}. */
-    private static final String NO_RIGHT = "42501";
-
     /** The source file of PostgreSQL that detects dangerous structures of SERIALIZABLE transactions. */
     private static final String SERIALIZABLE = "predicate.c";
-
-    /**
-     * First characters of SQLSTATEs about the connection, the state of its transaction, its user, conflicts, resources
-     * and its end.
-     */
-    private static final Set<String> OF_THE_APPLICATION = Set.of("08", "25", "28", "40", "53", "57P");
 
     private final RecognisedDatabases databases;
     private final Duration timeout;
@@ -138,8 +126,8 @@ final class PostgresPins implements LeasePins {
 
     /** Rolls back to the savepoint after the server has refused to lock the rows. */
     private static Pinned refused(Connection connection, SQLException error) throws SQLException {
-        boolean isReadOnly = READ_ONLY.equals(error.getSQLState());
-        if (!isReadOnly && !NO_RIGHT.equals(error.getSQLState())) {
+        boolean isReadOnly = SqlState.of(error) == SqlState.READ_ONLY;
+        if (!isReadOnly && SqlState.of(error) != SqlState.MISSING_RIGHT) {
             throw error;
         }
         try (Statement undo = connection.createStatement()) {
@@ -209,16 +197,13 @@ final class PostgresPins implements LeasePins {
         if (isUnserializable(error)) {
             return Failure.UNSERIALIZABLE;
         }
-        if ("40001".equals(error.getSQLState())) {
+        if (SqlState.of(error) == SqlState.SERIALIZATION_FAILURE) {
             return Failure.TAKEN_OVER;
         }
         if (PostgresErrors.codeOf(error) == LockErrorCode.ABORTED) {
             return Failure.STORE;
         }
-        String state = PostgresErrors.stateOf(error);
-        return state == null || OF_THE_APPLICATION.stream().anyMatch(state::startsWith)
-                ? Failure.APPLICATION
-                : Failure.STORE;
+        return SqlState.of(error).concern() == SqlState.Concern.SESSION ? Failure.APPLICATION : Failure.STORE;
     }
 
     @Override

@@ -124,7 +124,7 @@ final class PostgresRights {
 
     /** Adds the missing rights, or the table whose rows are hidden, to the error of a statement about rights. */
     static SQLException explained(Connection connection, PostgresTables tables, SQLException error) {
-        if (!PostgresErrors.MISSING_RIGHT.equals(error.getSQLState())) {
+        if (SqlState.of(error) != SqlState.MISSING_RIGHT) {
             return error;
         }
         try {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.UUID;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
+import org.springframework.util.StringUtils;
 
 /**
  * Checks at the start that each table keeps a row as it is written, changed and deleted, which a trigger or a
@@ -75,13 +76,13 @@ record PostgresRowProbe(Connection connection, PostgresScript script) {
         PostgresTables tables = script.tables();
         String counter = script.fences() == FenceSource.CLOCK ? COUNTER_BY_THE_CLOCK : COUNTER;
         String block = "DO $probe$ DECLARE \"Text\" pg_catalog.text; BEGIN\n"
-                + changes(tables.locks(), LEASE)
-                + changes(tables.shared(), LEASE)
-                + changes(tables.waiters(), QUEUE_ENTRY)
-                + changes(tables.fenceCounters(), counter)
+                + changes("${syncguard_locks}", LEASE)
+                + changes("${syncguard_locks}_shared", LEASE)
+                + changes("${syncguard_locks}_waiters", QUEUE_ENTRY)
+                + changes("${syncguard_fence_counters}", counter)
                 + "END $probe$";
         try (Statement statement = connection.createStatement()) {
-            statement.execute(block);
+            statement.execute(tables.fill(block));
         } catch (SQLException ex) {
             throw refused(ex);
         }
@@ -96,13 +97,13 @@ record PostgresRowProbe(Connection connection, PostgresScript script) {
         ServerErrorMessage message = error instanceof PSQLException reported ? reported.getServerErrorMessage() : null;
         if (message == null
                 || message.getTable() == null
-                || String.valueOf(error.getSQLState()).matches("(08|25|40|53|55|57|58|XX).*")) {
+                || SqlState.of(error).concern() != SqlState.Concern.STATEMENT) {
             return error;
         }
         throw new LockSetupException(
                 PostgresErrors.codeOf(error),
                 "The table '" + message.getTable() + "' does not keep a row as it is written: " + message.getMessage()
-                        + (message.getHint() == null ? "" : ". " + message.getHint()),
+                        + (StringUtils.hasLength(message.getHint()) ? ". " + message.getHint() : ""),
                 List.of(
                         "Drop the triggers, columns and constraints that somebody added",
                         "Let the function of a trigger return the row as it is, and give it its rights: SECURITY"

@@ -21,9 +21,6 @@ public final class PostgresSchema {
     /** Timeout for the start. The timeout of a lock operation is too short when many instances start together. */
     private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
 
-    /** The SQLSTATE {@code lock_not_available}. */
-    private static final String LOCK_TIMEOUT = "55P03";
-
     private final DataSource dataSource;
     private final PostgresTables tables;
     private final PostgresScript script;
@@ -143,7 +140,7 @@ public final class PostgresSchema {
                 return result;
             } catch (Throwable ex) {
                 undo(statement, ex);
-                if (ex instanceof SQLException error && LOCK_TIMEOUT.equals(error.getSQLState())) {
+                if (ex instanceof SQLException error && SqlState.of(error) == SqlState.LOCK_TIMEOUT) {
                     throw PostgresSchemaErrors.blocked(error, SchemaBlockers.of(connection, tables));
                 }
                 throw ex;

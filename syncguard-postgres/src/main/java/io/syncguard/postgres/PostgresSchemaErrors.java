@@ -43,12 +43,14 @@ final class PostgresSchemaErrors {
      * @param written the file with the script for an administrator; {@code null} if none was requested
      */
     static LockSetupException translate(SQLException error, @Nullable String user, @Nullable File written) {
-        LockErrorCode code = PostgresErrors.codeOf(error);
+        SqlState state = SqlState.of(error);
+        LockErrorCode code =
+                state == SqlState.SYNTAX_ERROR ? LockErrorCode.INVALID_ARGUMENT : PostgresErrors.codeOf(error);
         ConnectionRefusal refusal = ConnectionRefusal.of(error);
         return new LockSetupException(
                 code,
-                (refusal == null ? problem(code, error, user) : refusal.problem()) + ": " + PostgresWords.of(error),
-                refusal == null ? nextSteps(code, error, user, written) : refusal.nextSteps(),
+                (refusal == null ? problem(code, state, user) : refusal.problem()) + ": " + PostgresWords.of(error),
+                refusal == null ? nextSteps(code, state, user, written) : refusal.nextSteps(),
                 PostgresErrors.withoutDetail(error));
     }
 
@@ -66,30 +68,34 @@ final class PostgresSchemaErrors {
                 PostgresErrors.withoutDetail(error));
     }
 
-    private static String problem(LockErrorCode code, SQLException error, @Nullable String user) {
+    private static String problem(LockErrorCode code, SqlState state, @Nullable String user) {
         return switch (code) {
             case SERVICE_UNAVAILABLE ->
-                isNotReady(error)
+                state == SqlState.CANNOT_CONNECT_NOW
                         ? "PostgreSQL is starting or stopping"
-                        : PostgresErrors.isUnreachable(error)
+                        : state == SqlState.NO_CONNECTION
                                 ? "PostgreSQL cannot be reached"
                                 : "PostgreSQL does not serve writes now";
             case NETWORK_TIMEOUT -> "PostgreSQL does not answer in time";
             case RATE_LIMITED ->
-                isWithoutConnections(error)
+                state == SqlState.TOO_MANY_CONNECTIONS
                         ? "PostgreSQL has no connection left"
-                        : isFromServer(error)
+                        : state != SqlState.NONE
                                 ? "PostgreSQL has no resources left"
                                 : "The DataSource gives no usable connection";
             case AUTH_FAILED ->
-                isMissingPrivilege(error)
+                state == SqlState.MISSING_RIGHT
                         ? "The user '" + user + "' may not create or use the tables and functions of SyncGuard"
                         : "PostgreSQL refuses the user of the DataSource";
             case ABORTED -> "The start was interrupted";
             default ->
-                isUnknownDatabase(error)
-                        ? "PostgreSQL does not have the database"
-                        : "PostgreSQL cannot set up the tables and functions of SyncGuard";
+                switch (state) {
+                    case UNKNOWN_DATABASE -> "PostgreSQL does not have the database";
+                    case SYNTAX_ERROR ->
+                        "PostgreSQL accepts no table with a name in syncguard.postgres.locks-table or"
+                                + " fence-counters-table";
+                    default -> "PostgreSQL cannot set up the tables and functions of SyncGuard";
+                };
         };
     }
 
@@ -100,10 +106,10 @@ final class PostgresSchemaErrors {
     }
 
     private static List<String> nextSteps(
-            LockErrorCode code, SQLException error, @Nullable String user, @Nullable File written) {
+            LockErrorCode code, SqlState state, @Nullable String user, @Nullable File written) {
         return switch (code) {
             case SERVICE_UNAVAILABLE ->
-                isNotReady(error)
+                state == SqlState.CANNOT_CONNECT_NOW
                         ? List.of("Start the application when PostgreSQL accepts connections")
                         : orInATest("Start the server", "Correct spring.datasource.url");
             case NETWORK_TIMEOUT ->
@@ -111,9 +117,9 @@ final class PostgresSchemaErrors {
                         "Look for a firewall, a wrong host in spring.datasource.url, and long locks in the database",
                         "Set a longer syncguard.postgres.network-timeout");
             case RATE_LIMITED ->
-                isWithoutConnections(error)
+                state == SqlState.TOO_MANY_CONNECTIONS
                         ? List.of("Raise max_connections of the server", "Set a smaller syncguard.postgres.pool-size")
-                        : isFromServer(error)
+                        : state != SqlState.NONE
                                 ? List.of("Give the server what it names: memory, disk or another limit")
                                 : List.of(
                                         "Correct the DataSource, or mark another one with @SyncGuardDataSource",
@@ -121,7 +127,7 @@ final class PostgresSchemaErrors {
                                                 + " syncguard.postgres.pool-size",
                                         IN_A_TEST);
             case AUTH_FAILED ->
-                isMissingPrivilege(error)
+                state == SqlState.MISSING_RIGHT
                         ? List.of(
                                 written == null
                                         ? "Have an administrator run the script once, and grant the rights in its head: "
@@ -137,9 +143,11 @@ final class PostgresSchemaErrors {
                         "Correct syncguard.postgres.locks-table and syncguard.postgres.fence-counters-table");
             case ABORTED -> List.of("Start the application again");
             default ->
-                isUnknownDatabase(error)
-                        ? List.of("Create the database", "Correct spring.datasource.url")
-                        : List.of("Correct what PostgreSQL names, in the database or in spring.datasource.*");
+                switch (state) {
+                    case UNKNOWN_DATABASE -> List.of("Create the database", "Correct spring.datasource.url");
+                    case SYNTAX_ERROR -> List.of("Choose a name that is no reserved word");
+                    default -> List.of("Correct what PostgreSQL names, in the database or in spring.datasource.*");
+                };
         };
     }
 
@@ -150,25 +158,5 @@ final class PostgresSchemaErrors {
         boolean mayBeTest = ClassUtils.isPresent("org.springframework.boot.test.context.SpringBootTest", null);
         return Stream.concat(Stream.of(nextSteps), mayBeTest ? Stream.of(IN_A_TEST) : Stream.empty())
                 .toList();
-    }
-
-    private static boolean isMissingPrivilege(SQLException error) {
-        return PostgresErrors.MISSING_RIGHT.equals(PostgresErrors.stateOf(error));
-    }
-
-    private static boolean isUnknownDatabase(SQLException error) {
-        return PostgresErrors.UNKNOWN_DATABASE.equals(PostgresErrors.stateOf(error));
-    }
-
-    private static boolean isWithoutConnections(SQLException error) {
-        return PostgresErrors.TOO_MANY_CONNECTIONS.equals(PostgresErrors.stateOf(error));
-    }
-
-    private static boolean isNotReady(SQLException error) {
-        return PostgresErrors.CANNOT_CONNECT_NOW.equals(PostgresErrors.stateOf(error));
-    }
-
-    private static boolean isFromServer(SQLException error) {
-        return PostgresErrors.stateOf(error) != null;
     }
 }

@@ -59,7 +59,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         try (Statement statement = opened.createStatement()) {
             statement.execute(command + " \"" + channel + "\"");
         } catch (SQLException ex) {
-            if (PostgresErrors.isReadOnly(ex)) {
+            if (SqlState.of(ex) == SqlState.READ_ONLY) {
                 abort();
             }
             throw ex;

@@ -4,12 +4,11 @@ import io.syncguard.LockSetupException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
  * The names of two tables, checked once so that they can become SQL text: plain identifiers of at most 48 bytes, with
- * an optional schema in front. The functions, and the tables of shared leases and of waiters, are named after the table
+ * an optional schema in front. The server refuses its reserved words. The functions, and the tables of shared leases and of waiters, are named after the table
  * of the locks.
  *
  * @param locks one row per exclusive lease
@@ -21,18 +20,6 @@ public record PostgresTables(String locks, String fenceCounters) {
     private static final String IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]{0,47}";
 
     private static final Pattern NAME = Pattern.compile(IDENTIFIER + "(\\." + IDENTIFIER + ")?");
-
-    /** The words that pg_get_keywords() calls reserved: no table can have such a name without quotes. */
-    private static final Set<String> RESERVED = Set.of("""
-            all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate
-            collation column concurrently constraint create cross current_catalog current_date current_role
-            current_schema current_time current_timestamp current_user default deferrable desc distinct do else end
-            except false fetch for foreign freeze from full grant group having ilike in initially inner intersect
-            into is isnull join lateral leading left like limit localtime localtimestamp natural not notnull null
-            offset on only or order outer overlaps placing primary references returning right select session_user
-            similar some symmetric system_user table tablesample then to trailing true union unique user using
-            variadic verbose when where window with
-            """.split("\\s+"));
 
     /** The default names. Declared below the constants that check them. */
     public static final PostgresTables DEFAULT = new PostgresTables("syncguard_locks", "syncguard_fence_counters");
@@ -130,10 +117,10 @@ public record PostgresTables(String locks, String fenceCounters) {
         }
         for (String part : folded(name).split("\\.")) {
             // PostgreSQL finds its own tables first, and those in pg_temp differ from session to session.
-            if (RESERVED.contains(part) || part.startsWith("pg_")) {
+            if (part.startsWith("pg_")) {
                 throw LockSetupException.invalid(
                         property + " is '" + name + "', but PostgreSQL keeps '" + part
-                                + "' for itself, as it does all reserved words and all names that begin with pg_",
+                                + "' for itself, as it does all names that begin with pg_",
                         "Choose another name in " + property);
             }
         }

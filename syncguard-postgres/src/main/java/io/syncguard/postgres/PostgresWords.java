@@ -19,7 +19,7 @@ final class PostgresWords {
             }
             last = cause instanceof SQLException sql ? sql : last;
         }
-        boolean isOfServer = PostgresErrors.stateOf(error) != null || ConnectionRefusal.of(error) != null;
+        boolean isOfServer = SqlState.of(error) != SqlState.NONE || ConnectionRefusal.of(error) != null;
         return firstLine(isOfServer ? last : Chain.end(error, Throwable::getCause));
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.LockErrorCode;
@@ -20,8 +21,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -100,16 +99,33 @@ class TableNamesPropertyTests {
     }
 
     @Example
-    void exactly_the_reserved_words_of_the_server_are_refused() {
-        Map<String, String> categories =
-                postgres.jdbc.queryForList("SELECT word, catcode::text FROM pg_get_keywords()").stream()
-                        .collect(Collectors.toMap(row -> (String) row.get("word"), row -> (String) row.get("catcode")));
+    void a_reserved_word_is_refused_before_anything_is_created() {
+        for (String word : List.of("user", "LEFT", "order.fences")) {
+            postgres.jdbc.execute("DROP SCHEMA IF EXISTS public, \"order\" CASCADE; CREATE SCHEMA public");
+            postgres.jdbc.execute("CREATE SCHEMA \"order\"");
+            PostgresTables tables = word.contains(".")
+                    ? new PostgresTables("some_other_table", word)
+                    : new PostgresTables(word, "some_other_table");
 
-        assertThat(categories).isNotEmpty().allSatisfy((word, category) -> {
-            boolean reserved = category.equals("R") || category.equals("T");
-            assertThat(catchThrowable(() -> new PostgresTables(word, "some_other_table")))
-                    .matches(failure -> reserved == (failure instanceof LockException));
-        });
+            assertThatExceptionOfType(LockSetupException.class)
+                    .isThrownBy(() -> postgres.initialize(tables))
+                    .withMessageContainingAll("syncguard.postgres.locks-table", "syntax error", "no reserved word")
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
+            assertThat(
+                            postgres.jdbc.queryForList(
+                                    "SELECT relname FROM pg_class WHERE relnamespace::regnamespace::text IN ('public', '\"order\"')"))
+                    .isEmpty();
+        }
+    }
+
+    @Example
+    void the_schema_of_the_locks_may_have_a_reserved_word_as_its_name() {
+        postgres.jdbc.execute("DROP SCHEMA IF EXISTS \"order\" CASCADE; CREATE SCHEMA \"order\"");
+        PostgresTables tables = new PostgresTables("Order.locks", "some_other_table");
+        postgres.newSessions();
+        postgres.initialize(tables);
+
+        assertThat(fenceOf(postgres.backend(tables).acquire(request()))).isEqualTo(1);
     }
 
     @Provide
@@ -129,11 +145,6 @@ class TableNamesPropertyTests {
     @Provide
     Arbitrary<String> names() {
         Arbitrary<String> part = Arbitraries.of(
-                "user",
-                "SELECT",
-                "Order",
-                "left",
-                "into",
                 "pg_locks",
                 "PG_x",
                 "pg_temp",
@@ -179,8 +190,7 @@ class TableNamesPropertyTests {
                 && part.chars()
                         .allMatch(c -> c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_')
                 && !Character.isDigit(part.charAt(0))
-                && !part.toLowerCase(Locale.ROOT).startsWith("pg_")
-                && !List.of("user", "select", "order", "left", "into").contains(part.toLowerCase(Locale.ROOT));
+                && !part.toLowerCase(Locale.ROOT).startsWith("pg_");
     }
 
     /** Counters may be neither the table of the locks nor one of the two that are named after it. */

@@ -272,6 +272,13 @@ class PostgresFailedStartTests {
         start.with("spring.datasource.url=" + database.url()).reads("no-unique-index");
     }
 
+    @Test
+    void with_a_reserved_word_as_the_name_of_a_table() {
+        start.with("spring.datasource.url=" + TestDatabase.empty().url())
+                .with("syncguard.postgres.locks-table=order")
+                .reads("reserved-word");
+    }
+
     /** Of a role that may create in the schema of the tables. */
     @Test
     void with_an_object_of_somebody_else() {

@@ -44,7 +44,7 @@ class SettingsFailedStartTests {
         "syncguard.postgres.schema-management=sometimes, schema-management",
         "syncguard.postgres.schema-script=/nowhere/schema.sql, schema-script",
         "syncguard.postgres.locks-table=my-locks, table-name",
-        "syncguard.postgres.locks-table=order, table-name-reserved",
+        "syncguard.postgres.locks-table=pg_locks, table-name-reserved",
         "syncguard.postgres.fence-counters-table=public.syncguard_locks, table-name-twice",
         "syncguard.fencing.header=Fence: 1, fence-header",
         "syncguard.leader.elections.settlement.ttl=1ms, leader-ttl",
