@@ -1,5 +1,7 @@
 -- Fence counters and grants. Needs leases.lua.
 
+-- include clock_texts
+
 local LAST_FENCE = 900000000000000
 
 -- How many waiters one release hands a key over to.
@@ -14,26 +16,17 @@ local function has_fences(k)
 end
 
 -- The next fence of the lock; nil if the counter has reached its end, where it stays. A grant writes it before
--- everything else: with full memory Redis refuses it, and nothing has changed. draw_clock_fence does the same in
--- short.
+-- everything else: with full memory Redis refuses it, and nothing has changed.
 --
 -- By the clock it is at least the clock in steps of ten microseconds, so it is also larger than the fences that a lost
 -- counter has given in earlier steps. The counter expires one retention after the time that its fence stands for.
 -- The clock alone gives no larger fence than LAST_BY_CLOCK: a clock that stood far in the future leaves fences for the
 -- time when it is right again. From there on the counter alone makes fences grow, and never expires.
 local function next_fence(k)
-    local clock = time[1] * 1000 * FENCES_PER_MILLI + math.floor(time[2] * FENCES_PER_MILLI / 1000)
-    local last
-    if RETENTION < math.huge and clock < LAST_BY_CLOCK then
-        last = tonumber(redis.call('SET', k.fence, string.format(FENCE_FORMAT, clock), 'PX', ARGV[1], 'GET') or 0)
-        if last < clock then
-            return clock
-        end
-        -- As it was: it is ahead of the clock.
-        redis.call('SET', k.fence, text(last))
-    else
-        last = tonumber(redis.call('GET', k.fence) or 0)
+    if RETENTION < math.huge and draw_clock_fence(k.fence, ARGV[1]) then
+        return tonumber(clock_fence)
     end
+    local last = tonumber(redis.call('GET', k.fence) or 0)
     if last >= LAST_FENCE then
         return nil
     end
@@ -42,7 +35,7 @@ local function next_fence(k)
         redis.call('SET', k.fence, text(last + 1))
         return last + 1
     end
-    local fence = math.max(last + 1, math.min(clock, LAST_BY_CLOCK))
+    local fence = math.max(last + 1, math.min(tonumber(clock_fence), LAST_BY_CLOCK))
     if fence < LAST_BY_CLOCK then
         redis.call('SET', k.fence, text(fence), 'PXAT', text(fence / FENCES_PER_MILLI + RETENTION))
     else
