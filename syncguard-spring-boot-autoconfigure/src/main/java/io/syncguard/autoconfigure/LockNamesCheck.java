@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.aop.LockNames;
@@ -11,26 +10,21 @@ import java.util.TreeSet;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
- * Compares the names under {@code syncguard.locks} with those of annotations. A name without an annotation fails the
- * start. It is only a warning if code may request the name, or if not all annotations are known.
+ * Warns of names under {@code syncguard.locks} that no annotation of a bean has. It is no mistake for certain: code, or
+ * a bean of another context, may request a lock of that name.
  */
 final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
     private static final Log log = LogFactory.getLog(LockNamesCheck.class);
-
-    /** A property of each context that Spring Boot creates for a test. */
-    private static final String TEST = "org.springframework.boot.test.context.SpringBootTestContextBootstrapper";
 
     private final Environment environment;
     private final ObjectProvider<DistributedLockAdvisor> locks;
@@ -52,7 +46,6 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         properties = LockPropertyNames.in(environment);
     }
 
-    /** Checks the names. Lazy beans do not exist yet, so the types of their definitions count. */
     @Override
     public void afterSingletonsInstantiated() {
         Map<String, LockProperty> unknown = new TreeMap<>(properties);
@@ -62,64 +55,37 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         if (unknown.isEmpty() || beans == null) {
             return;
         }
-        BeanTypes types = new BeanTypes(beans);
-        LockNames names = new LockNames(beans::resolveEmbeddedValue);
-        types.all().forEach(type -> known.addAll(names.of(type)));
+        addNamesOfTypes(known, beans);
         unknown.keySet().removeAll(known);
-        if (!unknown.isEmpty()) {
-            unknown.keySet().removeAll(PackageTypes.lockNames(beans, names));
-        }
-        if (isOn("syncguard.integration.enabled")) {
+        if (environment.getProperty("syncguard.integration.enabled", Boolean.class, false)) {
             unknown.remove(environment.getProperty("syncguard.integration.name", "integration"));
         }
-        if (!unknown.isEmpty()) {
-            boolean requested = isOn("syncguard.shedlock.enabled") || types.requestLocks();
-            boolean certain = !requested && types.areKnown() && hasAllBeans(beans);
-            unknown.forEach((name, property) -> report(name, property, known, requested, certain));
+        // Without annotations, all names are in code.
+        if (!known.isEmpty()) {
+            unknown.forEach((name, property) -> warn(name, property, known));
         }
     }
 
-    private void report(String name, LockProperty property, Set<String> known, boolean requested, boolean certain) {
-        String problem = property.text() + " is set, but no @DistributedLock has the name '" + name + "'"
-                + (known.isEmpty() ? "" : ", only " + known);
+    /** Adds the names of lazy beans and of those of parent contexts. Creates no bean. */
+    private static void addNamesOfTypes(Set<String> known, ConfigurableListableBeanFactory beans) {
+        LockNames names = new LockNames(beans::resolveEmbeddedValue);
+        for (String bean : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, Object.class, true, false)) {
+            try {
+                Class<?> type = beans.getType(bean, false);
+                known.addAll(type == null ? Set.of() : names.of(ClassUtils.getUserClass(type)));
+            } catch (RuntimeException | LinkageError ex) {
+                log.debug("The class of bean '" + bean + "' cannot be read", ex);
+            }
+        }
+    }
+
+    private static void warn(String name, LockProperty property, Set<String> known) {
         String meant = property.unspellable(name, known);
-        String[] nextSteps = meant != null
-                ? new String[] {"For '" + meant + "', " + property.asJson(meant), property.inFile(meant)}
+        String nextStep = meant != null
+                ? "For '" + meant + "', " + property.asJson(meant)
                 : MessageText.nextSteps(
-                        name, known, "Correct the name", "Remove its settings, or give an annotation this name");
-        if (isSlice() || known.isEmpty() && !requested) {
-            log.debug(problem + ". This context may have only some of the beans");
-        } else if (certain) {
-            throw LockSetupException.invalid(problem, nextSteps);
-        } else {
-            log.warn(problem + ". " + nextSteps[0] + ", unless "
-                    + (requested ? "code requests a lock of this name" : "a bean that is made later has it"));
-        }
-    }
-
-    /** Whether this context has all beans. Annotated beans may also be in another context of the same application. */
-    private boolean hasAllBeans(ConfigurableListableBeanFactory beans) {
-        boolean isOfTest = environment.containsProperty(TEST)
-                && beans.getBeanNamesForAnnotation(SpringBootConfiguration.class).length == 0;
-        return beans.getParentBeanFactory() == null && !isOfTest && !isOfParent() && !NativeDetector.inNativeImage();
-    }
-
-    /** Whether a {@link SpringApplicationBuilder} starts this context as the parent of another one. */
-    private static boolean isOfParent() {
-        return StackWalker.getInstance()
-                        .walk(frames -> frames.filter(frame -> frame.getMethodName()
-                                                .equals("run")
-                                        && frame.getClassName().equals(SpringApplicationBuilder.class.getName()))
-                                .count())
-                > 1;
-    }
-
-    /** Whether this is a slice for a test, which turns the auto-configuration off. */
-    private boolean isSlice() {
-        return !environment.getProperty(EnableAutoConfiguration.ENABLED_OVERRIDE_PROPERTY, Boolean.class, true);
-    }
-
-    private boolean isOn(String property) {
-        return environment.getProperty(property, Boolean.class, false);
+                        name, known, "Correct the name", "Remove its settings, or give an annotation this name")[0];
+        log.warn(property.text() + " is set, but no @DistributedLock has the name '" + name + "', only "
+                + MessageText.listed(known) + ". " + nextStep + ", unless code requests a lock of this name");
     }
 }

@@ -188,7 +188,7 @@ public final class SyncGuardAutoConfiguration {
                 Time.SYSTEM::nanoTime);
     }
 
-    /** Created before all other beans, so that a name that nothing reads fails the start before any of them. */
+    /** Created before all other beans, so that a property that Spring Boot would not read fails the start before any. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockNamesCheck syncGuardLockNamesCheck(

@@ -67,8 +67,7 @@ class SettingsFailedStartTests {
         "syncguard.locks.order.on-contention=wait, lock-on-contention",
         "syncguard.locks[shop.order].wait-time=-1s, lock-wait-time",
         "syncguard.locks.shop.order.ttl=9s, lock-name-brackets",
-        "syncguard.locks.order.tll=9s, lock-setting",
-        "syncguard.locks.oder.ttl=9s, lock-name"
+        "syncguard.locks.order.tll=9s, lock-setting"
     })
     void a_wrong_value(String property, String file) {
         start.with(Orders.class).with(property).reads(file);
