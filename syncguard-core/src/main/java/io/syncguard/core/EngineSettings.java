@@ -7,7 +7,6 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
-import io.syncguard.MessageText;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
@@ -38,6 +37,12 @@ public record EngineSettings(
         Duration leakDetectionThreshold,
         Map<String, LockSettings> locks) {
 
+    /** The first pause at most: some round trips, so that a short hold costs its waiter little. */
+    public static final Duration FIRST_RETRY = Duration.ofMillis(20);
+
+    /** The longest pause: two polls per second and waiter, which is half a second late at most. */
+    public static final Duration LONGEST_RETRY = Duration.ofMillis(500);
+
     public EngineSettings {
         locks = Map.copyOf(locks);
         try {
@@ -49,14 +54,6 @@ public record EngineSettings(
         check("syncguard.wait-time", waitTime, LockLimits::time);
         check("syncguard.shutdown-timeout", shutdownTimeout, LockLimits::time);
         check("syncguard.leak-detection-threshold", leakDetectionThreshold, LockLimits::time);
-        check("syncguard.retry.max-delay", longestRetry, LockLimits::time);
-        if (firstRetry.compareTo(Duration.ofMillis(1)) < 0 || longestRetry.compareTo(firstRetry) < 0) {
-            throw LockSetupException.invalid(
-                    "syncguard.retry.first-delay is " + MessageText.of(firstRetry)
-                            + ", but has to be between 1ms and syncguard.retry.max-delay, which is "
-                            + MessageText.of(longestRetry),
-                    "Correct syncguard.retry.first-delay or syncguard.retry.max-delay");
-        }
     }
 
     private static void check(String property, Duration value, BiFunction<String, Duration, Duration> limits) {
@@ -73,8 +70,8 @@ public record EngineSettings(
                 owner,
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(5),
-                Duration.ofMillis(20),
-                Duration.ofMillis(500),
+                FIRST_RETRY,
+                LONGEST_RETRY,
                 Duration.ofSeconds(10),
                 Duration.ZERO,
                 Map.of());

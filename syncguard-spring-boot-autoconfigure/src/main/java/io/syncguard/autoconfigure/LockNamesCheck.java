@@ -58,7 +58,7 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         addNamesOfTypes(known, beans);
         unknown.keySet().removeAll(known);
         if (environment.getProperty("syncguard.integration.enabled", Boolean.class, false)) {
-            unknown.remove(environment.getProperty("syncguard.integration.name", "integration"));
+            unknown.remove(SyncGuardIntegrationAutoConfiguration.REGISTRY);
         }
         // Without annotations, all names are in code.
         if (!known.isEmpty()) {

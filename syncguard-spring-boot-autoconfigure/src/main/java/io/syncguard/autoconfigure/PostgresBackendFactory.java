@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresScript;
@@ -39,7 +40,7 @@ record PostgresBackendFactory(
                     PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
                     postgres.cleanupInIsLocked(),
-                    postgres.batching().ofStatements(),
+                    PostgresBatching.AUTO,
                     properties.fencesOr(FenceSource.COUNTER));
             PostgresSchema schema = new PostgresSchema(pools.operations(), script, postgres.schemaScript());
             switch (postgres.schemaManagement()) {

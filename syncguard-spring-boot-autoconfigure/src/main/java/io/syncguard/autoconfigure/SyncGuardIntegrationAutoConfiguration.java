@@ -1,8 +1,6 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockException;
 import io.syncguard.LockManager;
-import io.syncguard.LockSetupException;
 import io.syncguard.integration.SyncGuardLockRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -25,6 +23,9 @@ import org.springframework.integration.support.locks.LockRegistry;
 @EnableConfigurationProperties(SyncGuardProperties.class)
 public final class SyncGuardIntegrationAutoConfiguration {
 
+    /** In front of each key of the registry. For another one, an application declares its own registry. */
+    static final String REGISTRY = "integration";
+
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
     static class LocksConfiguration {
@@ -32,12 +33,7 @@ public final class SyncGuardIntegrationAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         SyncGuardLockRegistry syncGuardLockRegistry(LockManager lockManager, SyncGuardProperties properties) {
-            try {
-                return new SyncGuardLockRegistry(
-                        lockManager, properties.integration().name(), properties.ttl());
-            } catch (LockException ex) {
-                throw LockSetupException.at("syncguard.integration.name", ex);
-            }
+            return new SyncGuardLockRegistry(lockManager, REGISTRY, properties.ttl());
         }
     }
 

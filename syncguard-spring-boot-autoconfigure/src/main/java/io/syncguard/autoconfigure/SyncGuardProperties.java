@@ -9,10 +9,10 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.web.FenceHeader;
 import java.io.File;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +43,6 @@ import org.springframework.core.Ordered;
  *     clock. All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
  * @param fenceRetention How long a fence counter is idle before it is deleted, with fences by the clock. Longer than
  *     any step of the server's clock; from 1 to 3650 days.
- * @param retry How often waiters poll while no release can wake them.
  * @param aop Settings of the annotation.
  * @param reactive Locks of publishers and of suspending functions.
  * @param postgres Locks in PostgreSQL.
@@ -67,7 +66,6 @@ record SyncGuardProperties(
         @DefaultValue("0s") Duration leakDetectionThreshold,
         @Nullable FenceSource fences,
         @DefaultValue("7d") Duration fenceRetention,
-        @DefaultValue Retry retry,
         @DefaultValue Aop aop,
         @DefaultValue Reactive reactive,
         @DefaultValue Postgres postgres,
@@ -84,8 +82,8 @@ record SyncGuardProperties(
                 owner == null ? defaultOwner : owner,
                 ttl,
                 waitTime,
-                retry.firstDelay(),
-                retry.maxDelay(),
+                EngineSettings.FIRST_RETRY,
+                EngineSettings.LONGEST_RETRY,
                 shutdownTimeout,
                 leakDetectionThreshold,
                 locks);
@@ -104,8 +102,6 @@ record SyncGuardProperties(
         aop.check();
         leader.elections().forEach((name, election) -> election.settings(name));
         requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());
-        requireResolved("syncguard.integration.name", integration.name());
-        var unused = new FenceHeader(fencing.header());
         if (backend.contains(Backend.REDIS)) {
             redis.settings(fencesOr(FenceSource.CLOCK));
         }
@@ -133,16 +129,6 @@ record SyncGuardProperties(
     FenceSettings fencesOr(FenceSource source) {
         return new FenceSettings(fences == null ? source : fences, fenceRetention);
     }
-
-    /**
-     * {@code syncguard.retry.*}.
-     *
-     * @param firstDelay Longest pause before the first poll; doubled after each further one. At least 1 ms.
-     * @param maxDelay Longest pause between two polls. At least the first delay.
-     */
-    record Retry(
-            @DefaultValue("20ms") Duration firstDelay,
-            @DefaultValue("500ms") Duration maxDelay) {}
 
     /**
      * {@code syncguard.aop.*}.
@@ -204,7 +190,6 @@ record SyncGuardProperties(
      * @param cleanupInterval Interval between deletions of lapsed leases that no new lease has replaced. At least 1
      *     minute; 0 turns it off.
      * @param cleanupInIsLocked Whether a check of a key deletes its lapsed lease, after the answer.
-     * @param batching Which acquire requests and releases of different threads share a statement.
      */
     record Postgres(
             @DefaultValue("syncguard_locks") String locksTable,
@@ -215,8 +200,7 @@ record SyncGuardProperties(
             @DefaultValue("5s") Duration networkTimeout,
             @DefaultValue("true") @Name("notify") boolean wakeUps,
             @DefaultValue("1m") Duration cleanupInterval,
-            @DefaultValue("false") boolean cleanupInIsLocked,
-            @DefaultValue("auto") Batching batching) {}
+            @DefaultValue("false") boolean cleanupInIsLocked) {}
 
     /**
      * {@code syncguard.redis.*}.
@@ -226,17 +210,15 @@ record SyncGuardProperties(
      *     locks of one prefix. From 1 to 1024; all instances need the same number, and it is stored with the keys.
      * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; shorter for a lock
      *     with a short ttl.
-     * @param batching Which acquire requests and releases of different threads share a script.
      */
     record Redis(
             @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
             @DefaultValue("1") int shards,
-            @DefaultValue("2s") Duration networkTimeout,
-            @DefaultValue("auto") Batching batching) {
+            @DefaultValue("2s") Duration networkTimeout) {
 
         RedisSettings settings(FenceSettings fences) {
             return new RedisSettings(
-                    keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching.ofScripts(), fences);
+                    keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, RedisBatching.AUTO, fences);
         }
     }
 
@@ -247,13 +229,11 @@ record SyncGuardProperties(
      * @param table Table with the largest fence that each resource has seen, with an optional schema in front. Never
      *     delete rows from it.
      * @param schemaManagement Who creates the table.
-     * @param header HTTP header with the fence of a lock.
      */
     record Fencing(
             @DefaultValue("false") boolean enabled,
             @DefaultValue(FenceGuard.DEFAULT_TABLE) String table,
-            @DefaultValue("auto") SchemaManagement schemaManagement,
-            @DefaultValue(FenceHeader.DEFAULT_NAME) String header) {}
+            @DefaultValue("auto") SchemaManagement schemaManagement) {}
 
     /**
      * {@code syncguard.web.*}.
@@ -281,12 +261,8 @@ record SyncGuardProperties(
      * {@code syncguard.integration.*}.
      *
      * @param enabled Whether there is a LockRegistry for Spring Integration on these locks.
-     * @param name Name of the registry, in front of each of its keys. Registries with one name share their locks.
      */
-    record Integration(
-            @DefaultValue("false") boolean enabled,
-
-            @DefaultValue("integration") String name) {}
+    record Integration(@DefaultValue("false") boolean enabled) {}
 
     /**
      * {@code syncguard.leader.*}.

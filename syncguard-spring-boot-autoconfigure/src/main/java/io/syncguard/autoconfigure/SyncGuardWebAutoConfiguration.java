@@ -2,7 +2,6 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.web.FenceArgumentResolver;
-import io.syncguard.web.FenceHeader;
 import io.syncguard.web.FenceHeaderInterceptor;
 import io.syncguard.web.GraphQlLockErrorResolver;
 import io.syncguard.web.LockProblemAdvice;
@@ -15,7 +14,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
@@ -31,14 +29,13 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @AutoConfiguration
 @Conditional(SyncGuardWebAutoConfiguration.OnLocksOrFences.class)
 @ConditionalOnClass(ClientHttpRequestInterceptor.class)
-@EnableConfigurationProperties(SyncGuardProperties.class)
 public final class SyncGuardWebAutoConfiguration {
 
     /** The application adds it to chosen clients, because not every receiver should get a fence. */
     @Bean
     @ConditionalOnMissingBean
-    FenceHeaderInterceptor syncGuardFenceHeaderInterceptor(SyncGuardProperties properties) {
-        return new FenceHeaderInterceptor(new FenceHeader(properties.fencing().header()));
+    FenceHeaderInterceptor syncGuardFenceHeaderInterceptor() {
+        return new FenceHeaderInterceptor();
     }
 
     @Bean
@@ -67,12 +64,11 @@ public final class SyncGuardWebAutoConfiguration {
     static class ControllerConfiguration {
 
         @Bean
-        WebMvcConfigurer syncGuardFenceArguments(SyncGuardProperties properties) {
-            FenceHeader header = new FenceHeader(properties.fencing().header());
+        WebMvcConfigurer syncGuardFenceArguments() {
             return new WebMvcConfigurer() {
                 @Override
                 public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
-                    resolvers.add(new FenceArgumentResolver(header));
+                    resolvers.add(new FenceArgumentResolver());
                 }
             };
         }

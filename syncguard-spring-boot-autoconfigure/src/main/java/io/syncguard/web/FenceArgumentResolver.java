@@ -17,15 +17,13 @@ import org.springframework.web.method.support.ModelAndViewContainer;
  */
 public final class FenceArgumentResolver implements HandlerMethodArgumentResolver {
 
-    private final FenceHeader header;
     private final InstantSource clock;
 
-    public FenceArgumentResolver(FenceHeader header) {
-        this(header, Clock.systemUTC());
+    public FenceArgumentResolver() {
+        this(Clock.systemUTC());
     }
 
-    FenceArgumentResolver(FenceHeader header, InstantSource clock) {
-        this.header = header;
+    FenceArgumentResolver(InstantSource clock) {
         this.clock = clock;
     }
 
@@ -40,12 +38,12 @@ public final class FenceArgumentResolver implements HandlerMethodArgumentResolve
             @Nullable ModelAndViewContainer container,
             NativeWebRequest request,
             @Nullable WebDataBinderFactory binders) {
-        Fence fence = header.read(request.getHeaderValues(header.name()), clock.instant());
+        Fence fence = FenceHeader.read(request.getHeaderValues(FenceHeader.NAME), clock.instant());
         if (parameter.getParameterType() == Optional.class) {
             return Optional.ofNullable(fence);
         }
         if (fence == null && !parameter.isOptional()) {
-            throw new FenceHeaderException("The request has no header " + header.name()
+            throw new FenceHeaderException("The request has no header " + FenceHeader.NAME
                     + ". Send the fence of the lock under which it is made");
         }
         return fence;

@@ -20,19 +20,13 @@ import org.springframework.http.client.ClientHttpResponse;
  */
 public final class FenceHeaderInterceptor implements ClientHttpRequestInterceptor {
 
-    private final FenceHeader header;
-
-    public FenceHeaderInterceptor(FenceHeader header) {
-        this.header = header;
-    }
-
     @Override
     public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
-        if (request.getHeaders().getFirst(header.name()) == null) {
+        if (request.getHeaders().getFirst(FenceHeader.NAME) == null) {
             LockHandle.current()
-                    .ifPresent(lock ->
-                            request.getHeaders().set(header.name(), lock.fence().toString()));
+                    .ifPresent(lock -> request.getHeaders()
+                            .set(FenceHeader.NAME, lock.fence().toString()));
         }
         return execution.execute(request, body);
     }

@@ -118,7 +118,7 @@ class ApplicationRestartTests {
     @Test
     void a_start_that_fails_for_a_wrong_setting_leaves_nothing_behind() {
         applications
-                .runner("syncguard.retry.first-delay=0ms")
+                .runner("syncguard.wait-time=-1s")
                 .run(application -> assertThat(application).hasFailed());
     }
 

@@ -32,11 +32,11 @@ class IntegrationAutoConfigurationTests {
 
     @Test
     void the_registry_locks_at_the_server_under_its_name() {
-        enabled().withPropertyValues("syncguard.integration.name=orders").run(application -> {
+        enabled().run(application -> {
             Lock lock = application.getBean(LockRegistry.class).obtain("42");
 
             assertThat(lock.tryLock(1, TimeUnit.SECONDS)).isTrue();
-            assertThat(database.lockedKeys()).containsExactly("orders:42");
+            assertThat(database.lockedKeys()).containsExactly("integration:42");
             lock.unlock();
             assertThat(database.lockedKeys()).isEmpty();
         });

@@ -39,8 +39,6 @@ class PropertiesTests {
                         "syncguard.owner=somebody",
                         "syncguard.shutdown-timeout=130ms",
                         "syncguard.leak-detection-threshold=131m",
-                        "syncguard.retry.first-delay=14ms",
-                        "syncguard.retry.max-delay=15ms",
                         "syncguard.aop.order=16",
                         "syncguard.aop.max-keys=3",
                         "syncguard.reactive.max-waiting=18",
@@ -55,20 +53,16 @@ class PropertiesTests {
                         "syncguard.postgres.notify=false",
                         "syncguard.postgres.cleanup-interval=19m",
                         "syncguard.postgres.cleanup-in-is-locked=true",
-                        "syncguard.postgres.batching=off",
                         "syncguard.redis.key-prefix={bound}:",
                         "syncguard.redis.shards=7",
-                        "syncguard.redis.batching=off",
                         "syncguard.redis.network-timeout=20ms",
                         "syncguard.fencing.enabled=true",
                         "syncguard.fencing.table=bound_fences",
                         "syncguard.fencing.schema-management=initialize",
-                        "syncguard.fencing.header=Bound-Fence",
                         "syncguard.web.problem-details=false",
                         "syncguard.console.enabled=true",
                         "syncguard.shedlock.enabled=true",
                         "syncguard.integration.enabled=true",
-                        "syncguard.integration.name=bound",
                         "syncguard.leader.elections.scheduler.ttl=21s",
                         "syncguard.leader.elections.scheduler.heartbeat=2200ms",
                         "syncguard.leader.elections.scheduler.fence-rotation=2300ms",
@@ -113,7 +107,6 @@ class PropertiesTests {
                                     Duration.ofMinutes(131),
                                     FenceSource.CLOCK,
                                     Duration.ofDays(8),
-                                    new SyncGuardProperties.Retry(Duration.ofMillis(14), Duration.ofMillis(15)),
                                     new SyncGuardProperties.Aop(16, 3),
                                     new SyncGuardProperties.Reactive(18),
                                     new SyncGuardProperties.Postgres(
@@ -125,11 +118,9 @@ class PropertiesTests {
                                             Duration.ofMillis(1800),
                                             false,
                                             Duration.ofMinutes(19),
-                                            true,
-                                            Batching.OFF),
-                                    new SyncGuardProperties.Redis("{bound}:", 7, Duration.ofMillis(20), Batching.OFF),
-                                    new SyncGuardProperties.Fencing(
-                                            true, "bound_fences", SchemaManagement.INITIALIZE, "Bound-Fence"),
+                                            true),
+                                    new SyncGuardProperties.Redis("{bound}:", 7, Duration.ofMillis(20)),
+                                    new SyncGuardProperties.Fencing(true, "bound_fences", SchemaManagement.INITIALIZE),
                                     new SyncGuardProperties.Web(false),
                                     new SyncGuardProperties.Console(true),
                                     new SyncGuardProperties.Leader(Map.of(
@@ -142,7 +133,7 @@ class PropertiesTests {
                                                     false,
                                                     "syncGuardLockManager"))),
                                     new SyncGuardProperties.Shedlock(true),
-                                    new SyncGuardProperties.Integration(true, "bound")));
+                                    new SyncGuardProperties.Integration(true)));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });
@@ -196,9 +187,6 @@ class PropertiesTests {
         "syncguard.ttl, soon",
         "syncguard.wait-time, -1s",
         "syncguard.shutdown-timeout, -1s",
-        "syncguard.retry.first-delay, 0s",
-        "syncguard.retry.max-delay, 1ms",
-        "syncguard.retry.max-delay, 366d",
         "syncguard.postgres.pool-size, 0",
         "syncguard.postgres.pool-size, -1",
         "syncguard.postgres.network-timeout, 499ms",

@@ -30,8 +30,6 @@ class SettingsFailedStartTests {
         "syncguard.wait-time=-1s, wait-time",
         "syncguard.shutdown-timeout=-1s, shutdown-timeout",
         "syncguard.leak-detection-threshold=-1s, leak-detection-threshold",
-        "syncguard.retry.first-delay=0s, first-delay",
-        "syncguard.retry.max-delay=366d, max-delay",
         "syncguard.fence-retention=23h, fence-retention",
         "syncguard.commit-guard=default, commit-guard",
         "syncguard.backend=mysql, backend",
@@ -46,7 +44,6 @@ class SettingsFailedStartTests {
         "syncguard.postgres.locks-table=my-locks, table-name",
         "syncguard.postgres.locks-table=pg_locks, table-name-reserved",
         "syncguard.postgres.fence-counters-table=public.syncguard_locks, table-name-twice",
-        "syncguard.fencing.header=Fence: 1, fence-header",
         "syncguard.leader.elections.settlement.ttl=1ms, leader-ttl",
         "syncguard.leader.elections.settlement.heartbeat=10s, leader-heartbeat",
         "syncguard.leader.elections.settlement.fence-rotation=10s, leader-rotation",
@@ -94,12 +91,6 @@ class SettingsFailedStartTests {
     @Test
     void a_prefix_of_keys_with_a_placeholder_that_nothing_resolves() {
         start.with("syncguard.redis.key-prefix={${tenant}}").reads("unresolved-prefix");
-    }
-
-    @Test
-    void a_name_of_the_registry_that_is_too_long() {
-        start.with("syncguard.integration.enabled=true", "syncguard.integration.name=" + "x".repeat(513))
-                .reads("integration-name");
     }
 
     @Test

@@ -35,7 +35,6 @@ class UnitlessTimeTests {
         "syncguard.wait-time=5, syncguard.wait-time is 5ms",
         "syncguard.shutdown-timeout=010, syncguard.shutdown-timeout is 10ms",
         "syncguard.leak-detection-threshold=999, syncguard.leak-detection-threshold is 999ms",
-        "syncguard.retry.max-delay=500, syncguard.retry.max-delay is 500ms",
         "syncguard.locks.order.ttl=30, syncguard.locks.order.ttl is 30ms",
         "syncguard.locks.order.wait-time=${orders.ttl}, syncguard.locks.order.wait-time is 30ms",
         "syncguard.locks[shop.order].hold-at-most=90, syncguard.locks[shop.order].hold-at-most is 90ms",

@@ -189,17 +189,6 @@ class FenceHttpTests {
     }
 
     @Test
-    void the_header_may_have_another_name() {
-        runner.withPropertyValues("syncguard.fencing.header=X-Fence").run(context -> {
-            ResponseEntity<Map<String, Object>> answer = context.getBean(LockTemplate.class)
-                    .execute("account:42", lock -> post(client(context), "/accounts/42"));
-
-            assertThat(answer.getStatusCode()).isEqualTo(HttpStatus.OK);
-            assertThat(context.getBean(AccountController.class).headers).containsExactly("X-Fence");
-        });
-    }
-
-    @Test
     void an_advice_of_the_application_may_answer_otherwise() {
         runner.withUserConfiguration(OwnAdvice.class).run(context -> {
             RestClient client = client(context);

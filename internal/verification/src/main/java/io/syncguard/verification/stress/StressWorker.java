@@ -184,7 +184,6 @@ final class StressWorker {
                         "spring.flyway.enabled=false",
                         "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
                         "syncguard.redis.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
-                        "syncguard.retry.max-delay=60ms",
                         "syncguard.shutdown-timeout=1s")
                 .properties(properties.toArray(String[]::new))
                 .initializers(context -> {

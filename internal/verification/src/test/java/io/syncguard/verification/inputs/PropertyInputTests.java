@@ -57,17 +57,12 @@ class PropertyInputTests {
             List.of("p".repeat(1000), "no hash tag for shards"),
             "syncguard.fencing.table",
             List.of("x'; DROP TABLE orders; --", "", "x".repeat(49)),
-            "syncguard.fencing.header",
-            List.of("", "Fence: 1", "a\r\nX-Forged: 1", "\u00e9"),
             "syncguard.leader.elections",
             List.of("x"),
             "syncguard.leader.elections.settlement.owner",
             List.of("x".repeat(513)),
             "syncguard.aop.order",
             List.of("first", "2147483648")));
-
-    /** Properties of libraries that are not on this class path. SettingsFailedStartTests tests the name. */
-    private static final List<String> OF_OTHER_LIBRARIES = List.of("syncguard.integration.name");
 
     private final InputSettings settings = InputSettings.of(0, 0);
     private final Inputs inputs = new Inputs(settings.seed());
@@ -160,7 +155,7 @@ class PropertyInputTests {
         for (Map<?, ?> property : metadata()) {
             String name = String.valueOf(property.get("name")).replace("*", "settlement");
             String type = String.valueOf(property.get("type"));
-            if (name.startsWith("syncguard.") && !OF_OTHER_LIBRARIES.contains(name)) {
+            if (name.startsWith("syncguard.")) {
                 found.put(name, TEXTS.getOrDefault(name, badValuesOf(type)));
             }
         }
