@@ -64,19 +64,6 @@ public record EngineSettings(
         }
     }
 
-    /** The defaults of {@code syncguard.*}. */
-    public static EngineSettings defaults(String owner) {
-        return new EngineSettings(
-                owner,
-                Duration.ofSeconds(30),
-                Duration.ofSeconds(5),
-                FIRST_RETRY,
-                LONGEST_RETRY,
-                Duration.ofSeconds(10),
-                Duration.ZERO,
-                Map.of());
-    }
-
     /** The request with the settings of its name. Every request of the application passes here, and only here. */
     LockRequest configured(LockRequest request) {
         requireUnreserved(request);

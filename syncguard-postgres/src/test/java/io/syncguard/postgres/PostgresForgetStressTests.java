@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.FenceSource;
@@ -93,7 +93,7 @@ class PostgresForgetStressTests {
     }
 
     private static LockEngine newEngine(PostgresContractStore store) {
-        return new LockEngine(store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        return new LockEngine(store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
     }
 
     /** What the locks of a key protect. */

@@ -10,7 +10,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.AcquireRequests;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
@@ -41,7 +41,7 @@ class PostgresLeftBatchTests {
     private final InterceptedBackend backend = new InterceptedBackend(
             new PostgresLockBackend(connections, connections, null, settings(PostgresBatching.ALWAYS), () -> {}));
     private final LockEngine engine =
-            new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+            new LockEngine(backend, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
 
     @Test
     void an_engine_that_has_stopped_holds_no_lock_that_it_is_granted_late() throws Exception {

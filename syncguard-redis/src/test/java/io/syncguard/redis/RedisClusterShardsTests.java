@@ -11,7 +11,7 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.ContractFixture;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
@@ -103,8 +103,8 @@ class RedisClusterShardsTests extends ContractFixture {
                 .toList();
         List<LockRequest> notFree = new ArrayList<>(free);
         notFree.add(5, LockRequest.of(taken.get(5).key()));
-        try (LockEngine engine = new LockEngine(
-                store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+        try (LockEngine engine =
+                new LockEngine(store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of())) {
             assertThat(engine.tryAcquire(notFree)).isNull();
             assertThat(free).noneMatch(request -> backend().isLocked(request.key()));
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -134,10 +134,7 @@ class DistributedLockManagerTests {
 
     private static LockEngine engine(InMemoryStore store) {
         return new LockEngine(
-                new InMemoryLockBackend(store),
-                EngineSettings.defaults("archive"),
-                TransactionBoundary.NONE,
-                List.of());
+                new InMemoryLockBackend(store), DefaultSettings.of("archive"), TransactionBoundary.NONE, List.of());
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -9,7 +9,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
@@ -106,7 +106,7 @@ class MockedBeansTests {
         try (CapturedLog log = new CapturedLog();
                 LockEngine engine = new LockEngine(
                         new InMemoryLockBackend(),
-                        EngineSettings.defaults("test"),
+                        DefaultSettings.of("test"),
                         TransactionBoundary.NONE,
                         List.of(),
                         mock(LockObserver.class))) {

@@ -6,7 +6,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockAdmin;
 import io.syncguard.LockManager;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.fencing.FenceGuard;
@@ -200,7 +200,7 @@ class BootBeansTests {
 
         @Bean
         LockManager ownManager(LockBackend backend) {
-            return new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+            return new LockEngine(backend, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
         }
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import java.time.Duration;
@@ -34,7 +34,7 @@ final class GuardedCommits implements BeforeEachCallback, AfterEachCallback {
         database.beforeEach(context);
         others = new LockEngine(
                 ApplicationBackend.on(database.url()),
-                EngineSettings.defaults("other"),
+                DefaultSettings.of("other"),
                 TransactionBoundary.NONE,
                 List.of());
     }

@@ -10,7 +10,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -122,7 +122,7 @@ class LockAdminTests {
 
     private static LockEngine engine() {
         return new LockEngine(
-                new InMemoryLockBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+                new InMemoryLockBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
     }
 
     @Configuration(proxyBeanMethods = false)

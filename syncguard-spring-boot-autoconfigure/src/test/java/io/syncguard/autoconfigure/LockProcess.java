@@ -5,7 +5,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.LockBackend;
@@ -47,7 +47,7 @@ public final class LockProcess implements LockListener {
 
     private LockProcess(String url) {
         this.locks = new LockEngine(
-                ApplicationBackend.on(url), EngineSettings.defaults("child"), TransactionBoundary.NONE, List.of(this));
+                ApplicationBackend.on(url), DefaultSettings.of("child"), TransactionBoundary.NONE, List.of(this));
     }
 
     /** @param arguments the JDBC URL */

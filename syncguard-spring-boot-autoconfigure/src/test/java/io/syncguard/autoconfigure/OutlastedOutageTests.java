@@ -9,7 +9,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.core.AcquireRequests;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
@@ -132,7 +132,7 @@ class OutlastedOutageTests {
         ServerProxy proxy = opened(outage.onRedis ? new RedisProxy(redis.url()) : new PostgresProxy(postgres.url()));
         InterceptedBackend backend = new InterceptedBackend(backend(proxy.url()));
         LockEngine engine =
-                opened(new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()));
+                opened(new LockEngine(backend, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of()));
         Map<String, Callable<String>> kinds = kinds(engine);
         Map<String, String> lockIds = new LinkedHashMap<>();
         for (String key : kinds.keySet()) {

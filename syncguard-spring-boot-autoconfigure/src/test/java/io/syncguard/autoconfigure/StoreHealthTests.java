@@ -7,7 +7,7 @@ import io.lettuce.core.protocol.CommandType;
 import io.syncguard.LockRequest;
 import io.syncguard.actuate.LockHealth;
 import io.syncguard.actuate.LockHealthIndicator;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnPostgres;
@@ -188,7 +188,7 @@ class StoreHealthTests {
     private static LockEngine engine(String url) {
         return new LockEngine(
                 ApplicationBackend.on(url, 2, Duration.ofSeconds(2)),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.of());
     }

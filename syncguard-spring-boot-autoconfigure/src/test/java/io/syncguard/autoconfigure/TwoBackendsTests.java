@@ -16,7 +16,7 @@ import io.syncguard.actuate.LockDescriptor;
 import io.syncguard.actuate.LockHealthIndicator;
 import io.syncguard.actuate.LocksDescriptor;
 import io.syncguard.actuate.SyncGuardEndpoint;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
@@ -249,7 +249,7 @@ class TwoBackendsTests {
 
         @Bean
         LockManager ownManager(LockBackend backend) {
-            return new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+            return new LockEngine(backend, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
         }
     }
 }

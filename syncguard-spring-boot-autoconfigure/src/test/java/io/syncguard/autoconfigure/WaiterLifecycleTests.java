@@ -10,7 +10,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -63,7 +63,7 @@ class WaiterLifecycleTests {
             .withBean(LockBackend.class, () -> new InMemoryLockBackend(store));
 
     private final LockEngine elsewhere = new LockEngine(
-            new InMemoryLockBackend(store), EngineSettings.defaults("elsewhere"), TransactionBoundary.NONE, List.of());
+            new InMemoryLockBackend(store), DefaultSettings.of("elsewhere"), TransactionBoundary.NONE, List.of());
 
     private final LockHandle other = elsewhere.acquire(ORDER);
 

@@ -257,7 +257,7 @@ class LeakDetectionTests {
     }
 
     private EngineFixture fixture(Duration threshold) {
-        EngineSettings defaults = EngineSettings.defaults("test");
+        EngineSettings defaults = DefaultSettings.of("test");
         return new EngineFixture(
                 new EngineSettings(
                         defaults.owner(),

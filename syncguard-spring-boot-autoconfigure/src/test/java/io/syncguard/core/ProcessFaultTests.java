@@ -26,7 +26,7 @@ class ProcessFaultTests {
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final LockEngine locks = new LockEngine(
-            ApplicationBackend.on(url), EngineSettings.defaults("parent"), TransactionBoundary.NONE, List.of());
+            ApplicationBackend.on(url), DefaultSettings.of("parent"), TransactionBoundary.NONE, List.of());
     private final OtherSession other = new OtherSession(url);
     private final ChildJvm child =
             ChildJvm.start(LockProcess.class, url + "&ApplicationName=" + CHILD.replace(" ", "%20"));

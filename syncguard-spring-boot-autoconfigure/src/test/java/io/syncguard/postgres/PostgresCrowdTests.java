@@ -6,7 +6,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.PostgresServer;
@@ -229,7 +229,7 @@ class PostgresCrowdTests {
 
     private LockEngine engine() {
         LockEngine made = new LockEngine(
-                ApplicationBackend.on(url), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+                ApplicationBackend.on(url), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
         made.start();
         return made;
     }

@@ -11,8 +11,10 @@ import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.micrometer.LockMeterObservationHandler;
 import io.syncguard.micrometer.LockObservations;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -78,7 +80,15 @@ public class ObservationBenchmark {
     private LockTemplate locks(LockObserver observer) {
         LockEngine engine = new LockEngine(
                 new GrantingBackend(),
-                EngineSettings.defaults("benchmark"),
+                new EngineSettings(
+                        "benchmark",
+                        Duration.ofSeconds(30),
+                        Duration.ofSeconds(5),
+                        EngineSettings.FIRST_RETRY,
+                        EngineSettings.LONGEST_RETRY,
+                        Duration.ofSeconds(10),
+                        Duration.ZERO,
+                        Map.of()),
                 TransactionBoundary.NONE,
                 List.of(),
                 observer);

@@ -284,7 +284,7 @@ public abstract class ContractFixture {
     protected final void inProcesses(int processes, int threads, Work work) throws Exception {
         List<LockEngine> engines = IntStream.range(0, processes)
                 .mapToObj(i -> new LockEngine(
-                        store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
+                        store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of()))
                 .toList();
         ExecutorService executor = Executors.newFixedThreadPool(threads);
         try {

@@ -60,15 +60,15 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     public EngineFixture(TransactionBoundary transactions) {
-        this(null, EngineSettings.defaults("test"), transactions, List.of(), LockObserver.NONE);
+        this(null, DefaultSettings.of("test"), transactions, List.of(), LockObserver.NONE);
     }
 
     EngineFixture(LockListener listener) {
-        this(null, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listener), LockObserver.NONE);
+        this(null, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of(listener), LockObserver.NONE);
     }
 
     public EngineFixture(LockObserver observer, LockListener... listeners) {
-        this(null, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listeners), observer);
+        this(null, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of(listeners), observer);
     }
 
     EngineFixture(EngineSettings settings, TransactionBoundary transactions) {
@@ -77,7 +77,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     /** Creates a fixture on a real server, which uses its own clock. {@link #store} stays empty. */
     public EngineFixture(LockBackend server) {
-        this(server, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(), LockObserver.NONE);
+        this(server, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of(), LockObserver.NONE);
     }
 
     private EngineFixture(

@@ -115,7 +115,6 @@ public abstract class ForcedReleaseContract extends ContractFixture {
     }
 
     private LockEngine engine() {
-        return new LockEngine(
-                store().newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        return new LockEngine(store().newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
     }
 }

@@ -40,7 +40,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
     void start() {
         engine = new LockEngine(
                 elsewhere(),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.of(),
                 LockObserver.NONE,

@@ -287,8 +287,8 @@ public abstract class LockBackendContract {
     void people_are_shown_hashes_of_key_and_lock_id() {
         AcquireRequest request = request(KEY);
         AcquireResult.Granted grant = grant(request);
-        try (LockEngine engine = new LockEngine(
-                store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+        try (LockEngine engine =
+                new LockEngine(store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of())) {
             LockInfo info = engine.admin().lookup(KEY).orElseThrow();
 
             assertThat(info)
@@ -311,8 +311,8 @@ public abstract class LockBackendContract {
     void the_debug_lookup_shows_key_and_lock_id_and_its_text_keeps_the_secret() {
         AcquireRequest request = request(KEY);
         grant(request);
-        try (LockEngine engine = new LockEngine(
-                store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+        try (LockEngine engine =
+                new LockEngine(store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of())) {
             RawLockInfo raw = engine.admin().debugLookupById(request.lockId()).orElseThrow();
 
             assertThat(raw.key()).isEqualTo(KEY);
@@ -330,7 +330,7 @@ public abstract class LockBackendContract {
         LockRequest request = LockRequest.of(KEY).noHeartbeat();
         try (LockEngine engine = new LockEngine(
                 store.newBackend(),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 (lease, end) -> bound.add(lease) && ends.add(end) ? 1 : 0,
                 List.of())) {
             LockHandle lost = engine.acquire(request);
@@ -387,7 +387,7 @@ public abstract class LockBackendContract {
     }
 
     private LockEngine newEngine() {
-        return new LockEngine(store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        return new LockEngine(store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
     }
 
     @Test
@@ -416,7 +416,7 @@ public abstract class LockBackendContract {
         List<Long> seen = Collections.synchronizedList(new ArrayList<>());
         List<LockEngine> engines = IntStream.range(0, 3)
                 .mapToObj(i -> new LockEngine(
-                        store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
+                        store.newBackend(), DefaultSettings.of("test"), TransactionBoundary.NONE, List.of()))
                 .toList();
         LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
 

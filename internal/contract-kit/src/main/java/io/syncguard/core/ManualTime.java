@@ -36,7 +36,7 @@ public final class ManualTime implements Time {
     public LockEngine engineOn(LockBackend backend, LockListener listener) {
         return new LockEngine(
                 backend,
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.of(listener),
                 LockObserver.NONE,

@@ -128,7 +128,7 @@ class EndFromWithinTests {
         eventually().until(() -> !process.engine.grantsLocks());
         process.settle();
 
-        process.time.advance(EngineSettings.defaults("test").shutdownTimeout());
+        process.time.advance(DefaultSettings.of("test").shutdownTimeout());
 
         eventually().until(closing::isDone);
         mayEnd.countDown();

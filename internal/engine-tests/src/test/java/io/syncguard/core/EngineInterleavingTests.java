@@ -43,7 +43,7 @@ public class EngineInterleavingTests {
         private final InMemoryStore store = new InMemoryStore(() -> 0);
         private final LockEngine engine = new LockEngine(
                 new InMemoryLockBackend(store),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.<LockListener>of(),
                 LockObserver.NONE,

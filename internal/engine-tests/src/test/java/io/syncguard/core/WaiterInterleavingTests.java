@@ -47,7 +47,7 @@ public class WaiterInterleavingTests {
     private static final class Caller {
 
         private final WaiterRegistry waiters = new WaiterRegistry(
-                new InMemoryLockBackend(new InMemoryStore(() -> 0)), EngineSettings.defaults("test"), new ModelTime());
+                new InMemoryLockBackend(new InMemoryStore(() -> 0)), DefaultSettings.of("test"), new ModelTime());
         private final Waiter waiter = waiters.newWaiter(new AcquireRequest(
                 "key", LockMode.EXCLUSIVE, 0, "A".repeat(22), Duration.ofSeconds(30), "test", true, false, null));
 

@@ -3,7 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -88,7 +88,7 @@ final class ElectionProcess {
     private LockEngine engine() {
         return new LockEngine(
                 new InMemoryLockBackend(store),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.<LockListener>of());
     }

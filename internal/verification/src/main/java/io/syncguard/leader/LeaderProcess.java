@@ -2,7 +2,7 @@ package io.syncguard.leader;
 
 import io.syncguard.LockException;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.LockBackend;
@@ -56,7 +56,7 @@ public final class LeaderProcess {
 
     private LeaderProcess(String url, Path proofs) {
         LockEngine locks =
-                new LockEngine(backend(url), EngineSettings.defaults("member"), TransactionBoundary.NONE, List.of());
+                new LockEngine(backend(url), DefaultSettings.of("member"), TransactionBoundary.NONE, List.of());
         LeaderElection election = new LeaderElection(locks, "member", Duration.ofSeconds(1));
         election.start();
         this.member = election.join(ELECTION, SETTINGS);

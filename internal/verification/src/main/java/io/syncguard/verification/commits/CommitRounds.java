@@ -7,7 +7,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.transaction.SpringTransactions;
@@ -60,7 +60,7 @@ final class CommitRounds implements AutoCloseable {
         PostgresLockBackend backend = (PostgresLockBackend) ApplicationBackend.on(url, 8, Duration.ofSeconds(20));
         engine = new LockEngine(
                 backend,
-                EngineSettings.defaults("commits"),
+                DefaultSettings.of("commits"),
                 new SpringTransactions(backend.name(), backend.pins(), guard),
                 List.of());
         locks = new LockTemplate(engine);

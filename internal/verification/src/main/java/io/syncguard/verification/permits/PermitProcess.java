@@ -6,7 +6,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockUnavailableException;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
@@ -114,7 +114,7 @@ public final class PermitProcess {
                         NETWORK_TIMEOUT,
                         TTL,
                         property -> property.equals(ApplicationBackend.BATCHING) ? batching : null),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.of());
     }

@@ -8,7 +8,7 @@ import io.syncguard.LockListener;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.LockBackend;
@@ -62,7 +62,7 @@ final class InterruptStorm implements AutoCloseable {
         LockBackend backend = ApplicationBackend.on(server.url(), CONNECTIONS, NETWORK_TIMEOUT, WAITER_TTL);
         this.locks = new LockEngine(
                 (LockBackend) new RecordedBackend(recorder, known).postProcessAfterInitialization(backend, "locks"),
-                EngineSettings.defaults("storm"),
+                DefaultSettings.of("storm"),
                 TransactionBoundary.NONE,
                 List.of(new LockListener() {
                     @Override

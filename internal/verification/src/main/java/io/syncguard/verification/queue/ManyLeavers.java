@@ -5,7 +5,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import java.time.Duration;
@@ -66,7 +66,7 @@ final class ManyLeavers implements AutoCloseable {
     private static LockEngine engine(QueueServer server, String owner) {
         return new LockEngine(
                 ApplicationBackend.on(server.url(), CONNECTIONS, NETWORK_TIMEOUT),
-                EngineSettings.defaults(owner),
+                DefaultSettings.of(owner),
                 TransactionBoundary.NONE,
                 List.of());
     }

@@ -4,7 +4,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
@@ -44,7 +44,7 @@ public final class QueueProcess {
     static LockEngine locks(String url) {
         return new LockEngine(
                 ApplicationBackend.on(url, 8, NETWORK_TIMEOUT),
-                EngineSettings.defaults("test"),
+                DefaultSettings.of("test"),
                 TransactionBoundary.NONE,
                 List.of());
     }

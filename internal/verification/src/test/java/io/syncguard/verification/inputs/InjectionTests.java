@@ -10,7 +10,7 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -168,7 +168,7 @@ class InjectionTests {
     }
 
     private static LockEngine engine(LockBackend store) {
-        return new LockEngine(store, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        return new LockEngine(store, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
     }
 
     static class Orders {

@@ -8,7 +8,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.EngineSettings;
+import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.PostgresServer;
@@ -198,7 +198,7 @@ class PostgresStarvationStressTests {
     private LockEngine engine(Duration waiterTtl) {
         return new LockEngine(
                 ApplicationBackend.on(url, 8, Duration.ofSeconds(5), waiterTtl),
-                EngineSettings.defaults("starving"),
+                DefaultSettings.of("starving"),
                 TransactionBoundary.NONE,
                 List.of(new LockListener() {
                     @Override
