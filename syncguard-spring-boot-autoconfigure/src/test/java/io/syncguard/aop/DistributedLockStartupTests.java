@@ -336,14 +336,7 @@ class DistributedLockStartupTests {
                 "order:%X",
                 "order:%s_import",
                 "order:#ordreId",
-                "order:#größe",
-                "order:$orderId",
-                "order::orderId",
-                "order/:orderId/lines",
-                ":orderId",
-                "order:[orderId]",
-                "order:<orderId>",
-                "order:< orderId >"
+                "order:#größe"
             })
     void a_template_of_another_language_is_refused_in_the_name_and_in_a_text_of_the_key(String template) {
         application
@@ -354,7 +347,11 @@ class DistributedLockStartupTests {
         assertThatThrownBy(() -> new MethodExpression(
                         "key",
                         "'" + template + "' + #orderId",
-                        Map.of("p0", 0, "a0", 0, "orderId", 0),
+                        new MethodParameters(
+                                Map.of("p0", 0, "a0", 0, "orderId", 0),
+                                TemplateAsName.class.getMethod("run", String.class),
+                                TemplateAsName.class,
+                                null),
                         (context, bean) -> bean))
                 .isInstanceOf(LockSetupException.class)
                 .hasMessageContaining("which would stay text");
@@ -687,7 +684,7 @@ class DistributedLockStartupTests {
 
     static class BareNameAfterProjection {
 
-        @DistributedLock(key = "#id.![name].contains(order)")
+        @DistributedLock(key = "#id.![length()].contains(order)")
         public void run(List<String> id) {}
     }
 

@@ -101,7 +101,7 @@ record LockedMethod(
      */
     private <T> List<T> texts(String what, MethodExpression expression, MethodCall call, Function<String, T> use) {
         KeyTextConverter operands = new KeyTextConverter();
-        Object value = KeyText.withoutOptional(value(expression, call, () -> expression.value(call, operands)));
+        Object value = KeyText.withoutOptional(value(expression, () -> expression.value(call, operands)));
         List<@Nullable Object> values = KeyText.elements(value);
         List<@Nullable Object> all = values == null ? Collections.singletonList(value) : values;
         if (all.isEmpty()) {
@@ -181,20 +181,18 @@ record LockedMethod(
 
     /** A value that is not a boolean is a mistake: the call fails instead of running without a lock. */
     private boolean isMet(MethodExpression expression, MethodCall call) {
-        if (value(expression, call, () -> expression.value(call)) instanceof Boolean met) {
+        if (value(expression, () -> expression.value(call)) instanceof Boolean met) {
             return met;
         }
         throw refused("condition", expression, "", "is neither true nor false for this call");
     }
 
-    private @Nullable Object value(
-            MethodExpression expression, MethodCall call, Supplier<@Nullable Object> evaluation) {
+    private @Nullable Object value(MethodExpression expression, Supplier<@Nullable Object> evaluation) {
         try {
             return evaluation.get();
         } catch (EvaluationException ex) {
-            String element = expression.failedElement(call);
             String message = "@DistributedLock on " + description + ", attribute '" + expression.attribute() + "': '"
-                    + expression + "' has no value for " + UnfitValue.join(element, "this call") + ": "
+                    + expression + "' has no value for this call: "
                     + MethodExpression.explain(ex);
             throw expression != condition && MethodExpression.isOfNull(ex)
                     ? new IllegalKeyException(message)

@@ -83,13 +83,14 @@ final class LockedMethodParser {
         private final DistributedLock annotation;
         private final Method method;
         private final Class<?> targetClass;
-        private final Map<String, Integer> parameters;
+        private final MethodParameters parameters;
 
         Parsing(DistributedLock annotation, Method method, Class<?> targetClass) {
             this.annotation = annotation;
             this.method = method;
             this.targetClass = targetClass;
-            this.parameters = ParameterNames.of(method, targetClass);
+            this.parameters = new MethodParameters(
+                    ParameterNames.of(method, targetClass), method, targetClass, beans.getBeanClassLoader());
         }
 
         LockedMethod lockedMethod() {
@@ -174,7 +175,7 @@ final class LockedMethodParser {
             String name = resolve(annotation.name().isEmpty() ? annotation.value() : annotation.name());
             return name.isEmpty()
                     ? name
-                    : LockRequest.of(TemplateText.requireNoneInName(name, parameters.keySet()))
+                    : LockRequest.of(TemplateText.requireNoneInName(name, parameters.names()))
                             .key();
         }
 
@@ -285,7 +286,6 @@ final class LockedMethodParser {
         private MethodExpression parsed(String attribute, String text) {
             MethodExpression expression =
                     new MethodExpression(attribute, text, parameters, new BeanFactoryResolver(beans));
-            expression.requireMembers(method, targetClass, beans.getBeanClassLoader());
             references.require(where(attribute), expression.beanNames());
             return expression;
         }

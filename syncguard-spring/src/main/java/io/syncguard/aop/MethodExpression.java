@@ -1,29 +1,19 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockSetupException;
-import java.lang.reflect.Method;
-import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
-import org.springframework.util.ClassUtils;
 
 /**
  * A SpEL expression over the arguments of one method. It is parsed, and its variables are resolved, once.
@@ -39,51 +29,25 @@ final class MethodExpression {
     /** The positions of the parameters that it uses. */
     private final Map<String, Integer> parameters;
 
+    /** The names of the beans that it uses. */
+    private final Set<String> beanNames;
+
     /**
      * @param attribute the attribute of the annotation that contains the text
-     * @param parameters the names of all parameters and their positions
      * @throws RuntimeException when it cannot be parsed, or contains a name that no call can resolve
      */
-    MethodExpression(String attribute, String text, Map<String, Integer> parameters, BeanResolver beans) {
+    MethodExpression(String attribute, String text, MethodParameters method, BeanResolver beans) {
         this.attribute = attribute;
         this.expression = parse(text);
         this.beans = beans;
-        this.parameters = ExpressionNameResolver.parametersOf(attribute, expression, parameters);
-        TemplateText.requireNoneIn(expression.getAST(), parameters.keySet());
+        ExpressionCheck check = new ExpressionCheck(attribute, expression, method);
+        this.parameters = check.parameters();
+        this.beanNames = check.beans();
+        TemplateText.requireNoneIn(expression.getAST(), method.names());
     }
 
-    /**
-     * Checks the members of arguments that the expression reads.
-     *
-     * @throws LockSetupException when no call can resolve it
-     */
-    void requireMembers(Method method, Class<?> targetClass, @Nullable ClassLoader beanClassLoader) {
-        Map<String, ResolvableType> types = new HashMap<>();
-        parameters.forEach(
-                (name, position) -> types.put(name, ResolvableType.forMethodParameter(method, position, targetClass)));
-        Set<ClassLoader> classLoaders = new LinkedHashSet<>();
-        Stream.of(ClassUtils.getDefaultClassLoader(), beanClassLoader, targetClass.getClassLoader())
-                .filter(Objects::nonNull)
-                .forEach(classLoaders::add);
-        ExpressionTypes.check(expression.getAST(), types, classLoaders);
-    }
-
-    /** The names of the beans that it uses. */
     Set<String> beanNames() {
-        Set<String> names = new LinkedHashSet<>();
-        StandardEvaluationContext context = new StandardEvaluationContext();
-        context.setBeanResolver((unused, name) -> names.add(name));
-        collectBeans(expression.getAST(), new ExpressionState(context));
-        return names;
-    }
-
-    private static void collectBeans(SpelNode node, ExpressionState state) {
-        if (node instanceof BeanReference) {
-            node.getTypedValue(state);
-        }
-        for (int i = 0; i < node.getChildCount(); i++) {
-            collectBeans(node.getChild(i), state);
-        }
+        return beanNames;
     }
 
     private static SpelExpression parse(String text) {
@@ -125,23 +89,9 @@ final class MethodExpression {
     }
 
     private @Nullable Object value(StandardEvaluationContext context, MethodCall call) {
-        setBeansAndArguments(context, call);
-        return expression.getValue(context);
-    }
-
-    private void setBeansAndArguments(StandardEvaluationContext context, MethodCall call) {
         context.setBeanResolver(beans);
         parameters.forEach((name, position) -> context.setVariable(name, call.getArgs()[position]));
-    }
-
-    /**
-     * Returns the element at which the evaluation of a list or a projection fails, such as {@code element 2}; empty if
-     * there is none. Evaluates parts of the expression again.
-     */
-    String failedElement(MethodCall call) {
-        StandardEvaluationContext context = new StandardEvaluationContext(call);
-        setBeansAndArguments(context, call);
-        return FailedElement.of(expression.getAST(), new ExpressionState(context));
+        return expression.getValue(context);
     }
 
     /**
@@ -182,7 +132,7 @@ final class MethodExpression {
                 && insert(ex, 0).equals("null");
     }
 
-    /** Explains the failure and the next step, for people who do not know SpEL. */
+    /** Explains the failure and the next step without the words of SpEL. */
     static String explain(EvaluationException failure) {
         if (failure instanceof SpelEvaluationException known) {
             String name = insert(known, 0);

@@ -1,11 +1,14 @@
 package io.syncguard.aop;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -79,5 +82,27 @@ final class ParameterNames {
                 .filter(each -> each.getDeclaringClass().equals(type))
                 .findFirst()
                 .orElse(last);
+    }
+
+    /** @param start the start of the message */
+    static LockSetupException unknown(String start, String name, Set<String> parameters) {
+        String there = start + "there is no parameter '" + name + "', only " + listed(parameters);
+        return areNameless(parameters)
+                ? LockSetupException.invalid(
+                        there + ": the class was compiled without the names of its parameters",
+                        "Compile with -parameters: <compilerArgs><arg>-parameters</arg></compilerArgs> of the"
+                                + " maven-compiler-plugin, options.compilerArgs.add(\"-parameters\") in Gradle",
+                        "Use the position of the parameter: #p0 is the first one")
+                : LockSetupException.invalid(
+                        there, MessageText.nextSteps("#" + name, listed(parameters), "Correct the name #" + name));
+    }
+
+    /** Whether the names of the parameters are unknown, so that only their positions identify them. */
+    static boolean areNameless(Set<String> parameters) {
+        return !parameters.isEmpty() && parameters.stream().allMatch(name -> name.matches("[ap]\\d+"));
+    }
+
+    static List<String> listed(Set<String> parameters) {
+        return parameters.stream().sorted().map(name -> "#" + name).toList();
     }
 }

@@ -20,12 +20,10 @@ final class TemplateText {
 
     /**
      * <code>${property}</code>, <code>#{expression}</code>, {@code #name}, <code>{0}</code>, <code>{}</code>,
-     * <code>{name.property}</code>, {@code $name}, {@code :name} at the start of a word, {@code [name]}, {@code <name>},
-     * {@code %s}.
+     * <code>{name.property}</code>, {@code %s}.
      */
     private static final Pattern TEMPLATE = Pattern.compile("\\$\\{([^}]*)}?|#\\{([^}]*)}?|#(NAME)"
             .concat("|\\{\\s*(\\d*)\\s*(?:[,:][^}]*)?}|\\{\\s*((NAME)(?:\\??\\.NAME|\\[[^]}]*])*)[^}]*}")
-            .concat("|(?:\\$|(?<![\\p{L}\\p{N}_]):)(NAME)|\\[\\s*(NAME)\\s*]|<\\s*(NAME)\\s*>")
             .concat("|%(?:\\d+\\$|<)?[-#+0,(]*\\d*[sdxSX](?!\\p{L})")
             .replace("NAME", WORD));
 
@@ -35,9 +33,6 @@ final class TemplateText {
     private static final int POSITION = 4;
     private static final int PATH_IN_BRACES = 5;
     private static final int NAME_IN_BRACES = 6;
-
-    /** The groups of names in the other notations. */
-    private static final int[] MARKED = {7, 8, 9};
 
     private static final Set<String> PREDEFINED = Set.of("root", "this");
 
@@ -116,24 +111,13 @@ final class TemplateText {
         }
         String inBraces = found.group(NAME_IN_BRACES);
         if (inBraces != null) {
-            return all && (parameters.contains(inBraces) || ExpressionNameResolver.areNameless(parameters));
+            return all && (parameters.contains(inBraces) || ParameterNames.areNameless(parameters));
         }
-        String marked = marked(found);
-        return all && (marked == null || parameters.contains(marked));
+        return all;
     }
 
     private static @Nullable String name(MatchResult found) {
-        String name = found.group(NAME) == null ? found.group(NAME_IN_BRACES) : found.group(NAME);
-        return name == null ? marked(found) : name;
-    }
-
-    private static @Nullable String marked(MatchResult found) {
-        for (int group : MARKED) {
-            if (found.group(group) != null) {
-                return found.group(group);
-            }
-        }
-        return null;
+        return found.group(NAME) == null ? found.group(NAME_IN_BRACES) : found.group(NAME);
     }
 
     private static LockSetupException staysText(MatchResult found, Set<String> parameters, String nextStep) {
@@ -141,7 +125,7 @@ final class TemplateText {
         String name = name(found);
         return name == null || parameters.contains(name) || PREDEFINED.contains(name)
                 ? LockSetupException.invalid(problem, nextStep)
-                : ExpressionNameResolver.unknown(problem + ": ", name, parameters);
+                : ParameterNames.unknown(problem + ": ", name, parameters);
     }
 
     private static String asPart(MatchResult found) {

@@ -68,7 +68,7 @@ record UnfitValue(Object value, String path, @Nullable String why) {
      */
     private static @Nullable String property(Object value) {
         for (String name : IDENTIFIERS) {
-            if (KnownType.hasProperty(value.getClass(), name)) {
+            if (Members.hasProperty(value.getClass(), name)) {
                 return name;
             }
         }
