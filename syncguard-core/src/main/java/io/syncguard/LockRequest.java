@@ -1,8 +1,6 @@
 package io.syncguard;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An operator may replace its times and reactions: the properties {@code syncguard.locks.<name>.*} beat what the
  * code says, as they beat the annotation.
+ *
+ * <p>An impossible value fails at once, with a {@link LockException} and {@link LockErrorCode#INVALID_ARGUMENT}.
  */
 public final class LockRequest {
 
@@ -25,9 +25,7 @@ public final class LockRequest {
     // This is a class because a record has a public constructor that each new option would change.
     private final Values values;
 
-    /** @param values that nobody changes from now on */
     private LockRequest(Values values) {
-        values.check();
         this.values = values;
     }
 
@@ -36,7 +34,9 @@ public final class LockRequest {
      * defaults: its key is {@code name:key}, and meters count it under the name.
      *
      * @param name one of few, such as {@code order}, never made from data
-     * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id
+     * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id. With
+     *     the name and a colon, at most {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes
+     * @throws IllegalKeyException when the key is blank, or is none: see {@link #key()}
      */
     public static LockRequest of(String name, String key) {
         String prefix = LockLimits.name(name);
@@ -47,109 +47,152 @@ public final class LockRequest {
         return of(prefix + ":" + rest).meterName(prefix);
     }
 
-    /** A request for the whole key, which is not counted under a name, with all defaults. */
+    /**
+     * A request for the whole key, which is not counted under a name, with all defaults.
+     *
+     * @param key from 1 to {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes
+     * @throws IllegalKeyException when it is none: see {@link #key()}
+     */
     public static LockRequest of(String key) {
-        return new LockRequest(new Values(key));
-    }
-
-    /** The same under a name for the meters: one of few, never made from data. It does not change the key. */
-    public LockRequest meterName(String name) {
-        return with(copy -> copy.name = name);
-    }
-
-    /** The same for another key: the whole key, also if the request is {@linkplain #of(String, String) by name}. */
-    public LockRequest key(String key) {
-        return with(copy -> copy.key = key);
-    }
-
-    /** The same in mode {@link LockMode#SHARED}: to read what exclusive holders write. */
-    public LockRequest shared() {
-        return with(copy -> copy.mode = LockMode.SHARED);
+        return new LockRequest(new Values(UNNAMED, key, LockMode.EXCLUSIVE, false, null, LockSettings.DEFAULTS));
     }
 
     /**
-     * The same for one of so many permits: it is granted while fewer shared leases of the key are held, over all
-     * processes. Its mode is {@link LockMode#SHARED}. Each request is judged by its own number.
+     * Sets the name for meters and for {@code syncguard.locks.<name>.*}; default {@value #UNNAMED}. It does not change
+     * the key.
+     *
+     * @param name one of few, never made from data
+     */
+    public LockRequest meterName(String name) {
+        return new LockRequest(
+                new Values(name, values.key, values.mode, values.exactWaitTime, values.owner, values.settings));
+    }
+
+    /**
+     * Sets the whole key, also if the request is {@linkplain #of(String, String) by name}.
+     *
+     * @param key from 1 to {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes
+     * @throws IllegalKeyException when it is none: see {@link #key()}
+     */
+    public LockRequest key(String key) {
+        return new LockRequest(
+                new Values(values.name, key, values.mode, values.exactWaitTime, values.owner, values.settings));
+    }
+
+    /**
+     * Sets the mode {@link LockMode#SHARED}: to read what exclusive holders write. Default {@link LockMode#EXCLUSIVE}.
+     */
+    public LockRequest shared() {
+        return with(LockMode.SHARED, values.exactWaitTime, settings -> {});
+    }
+
+    /**
+     * Asks for one of so many permits: it is granted while fewer shared leases of the key are held, over all processes.
+     * The mode is {@link LockMode#SHARED}. Each request is judged by its own number. Default: no limit.
      *
      * @param permits from 1 to {@value LockLimits#MAX_PERMITS}
      */
     public LockRequest permits(int permits) {
-        return with(copy -> {
-            copy.mode = LockMode.SHARED;
-            copy.permits = LockLimits.permits(permits);
-        });
-    }
-
-    public LockRequest ttl(Duration ttl) {
-        return with(copy -> copy.ttl = ttl);
-    }
-
-    public LockRequest waitTime(Duration waitTime) {
-        return with(copy -> {
-            copy.waitTime = waitTime;
-            copy.exactWaitTime = false;
-        });
+        LockLimits.permits(permits);
+        return with(LockMode.SHARED, values.exactWaitTime, settings -> settings.permits = permits);
     }
 
     /**
-     * The same with a wait time that no {@code syncguard.locks.<name>.wait-time} replaces, such as what is left until a
-     * deadline of the caller.
+     * Sets how long a lease lives without an extension. A shorter one frees the key sooner after a crash; a longer one
+     * survives longer outages. Default {@code syncguard.ttl}, which is 30 s unless set.
+     *
+     * @param ttl from 1 ms to 365 days, in whole milliseconds; at least 3 ms with a {@link #heartbeat} of its own
+     */
+    public LockRequest ttl(Duration ttl) {
+        return with(settings -> settings.ttl = ttl);
+    }
+
+    /**
+     * Sets how long the caller waits for the lock. Default {@code syncguard.wait-time}, which is 5 s unless set.
+     *
+     * @param waitTime up to 365 days. Zero is one attempt, which does not pass waiting callers
+     */
+    public LockRequest waitTime(Duration waitTime) {
+        return with(values.mode, false, settings -> settings.waitTime = waitTime);
+    }
+
+    /**
+     * Sets a wait time that no {@code syncguard.locks.<name>.wait-time} replaces, such as what is left until a deadline
+     * of the caller.
+     *
+     * @param waitTime up to 365 days. Zero is one attempt, which does not pass waiting callers
      */
     public LockRequest waitExactly(Duration waitTime) {
-        return with(copy -> {
-            copy.waitTime = waitTime;
-            copy.exactWaitTime = true;
-        });
+        return with(values.mode, true, settings -> settings.waitTime = waitTime);
     }
 
     /**
-     * The same with this heartbeat interval. A shorter one detects a loss sooner, and fits more attempts into a ttl.
+     * Sets how often the lease is extended; default every third of the ttl. A shorter interval detects a loss sooner,
+     * and fits more attempts into a ttl.
      *
      * @param interval from 1 ms to a third of the ttl. If the ttl is {@code syncguard.ttl}, that is checked when the
      *     lock is acquired. A nested request shortens the interval of the lease that it joins
      */
     public LockRequest heartbeat(Duration interval) {
-        return with(copy -> {
-            copy.heartbeat = true;
-            copy.heartbeatInterval = interval;
+        return with(settings -> {
+            settings.heartbeat = true;
+            settings.heartbeatInterval = interval;
         });
     }
 
-    /** The same without a heartbeat: the lease ends with its ttl unless it is extended by hand. */
+    /** Turns the heartbeat off: the lease ends with its ttl unless it is extended by hand. Default: on. */
     public LockRequest noHeartbeat() {
-        return with(copy -> {
-            copy.heartbeat = false;
-            copy.heartbeatInterval = null;
+        return with(settings -> {
+            settings.heartbeat = false;
+            settings.heartbeatInterval = null;
         });
     }
 
+    /** Sets how a body that runs under the lock learns that it was lost; default {@link OnLost#INTERRUPT}. */
     public LockRequest onLost(OnLost onLost) {
-        return with(copy -> copy.onLost = onLost);
-    }
-
-    public LockRequest holdAtLeast(Duration holdAtLeast) {
-        return with(copy -> copy.holdAtLeast = holdAtLeast);
+        LockLimits.requireNonNull("reaction to a loss", onLost);
+        return with(settings -> settings.onLost = onLost);
     }
 
     /**
-     * The same with a limit for bodies that hang. When it is over, heartbeats stop, and the lock is lost for its
+     * Keeps the key locked for at least this long after the grant, even if it is released earlier. No thread waits for
+     * that. Default: zero.
+     *
+     * @param holdAtLeast up to 365 days
+     */
+    public LockRequest holdAtLeast(Duration holdAtLeast) {
+        LockLimits.time("time to hold at least", holdAtLeast);
+        return with(settings -> settings.holdAtLeast = holdAtLeast);
+    }
+
+    /**
+     * Sets a limit for bodies that hang; default none. When it is over, heartbeats stop, and the lock is lost for its
      * holder: the body is interrupted or told, as for any loss. Others are granted the key when the body has ended, or
      * the last lease has lapsed. A nested request does not limit the lock that it joins.
      *
      * @param holdAtMost from 1 ms to 365 days, counted from the grant, and at least {@code holdAtLeast}
      */
     public LockRequest holdAtMost(Duration holdAtMost) {
-        return with(copy -> copy.holdAtMost = holdAtMost);
+        return with(settings -> settings.holdAtMost = holdAtMost);
     }
 
-    /** The same with this guard for the transactions of the body. */
+    /**
+     * Sets which transactions of the body commit only while the lock is held; default {@link CommitGuard#DEFAULT},
+     * which is {@code syncguard.commit-guard}.
+     */
     public LockRequest commitGuard(CommitGuard commitGuard) {
-        return with(copy -> copy.commitGuard = commitGuard);
+        LockLimits.requireNonNull("commit guard", commitGuard);
+        return with(settings -> settings.commitGuard = commitGuard);
     }
 
-    /** The same with this label of the holder, for people. */
+    /**
+     * Sets the label of the holder that lookups show; default {@code syncguard.owner}. It decides nothing.
+     *
+     * @param owner at most {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes; may be empty
+     */
     public LockRequest owner(String owner) {
-        return with(copy -> copy.owner = owner);
+        return new LockRequest(
+                new Values(values.name, values.key, values.mode, values.exactWaitTime, owner, values.settings));
     }
 
     /** The bounded name under which meters count it, {@value #UNNAMED} unless given. */
@@ -172,19 +215,19 @@ public final class LockRequest {
 
     /** The most shared leases that the key may have, this one included; 0 for no limit. */
     public int permits() {
-        return values.permits;
+        return Objects.requireNonNullElse(values.settings.permits(), 0);
     }
 
     /** How long a lease lives without an extension; {@code null} for {@code syncguard.ttl}. */
     public @Nullable Duration ttl() {
-        return values.ttl;
+        return values.settings.ttl();
     }
 
     /**
      * How long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}.
      */
     public @Nullable Duration waitTime() {
-        return values.waitTime;
+        return values.settings.waitTime();
     }
 
     /** Whether {@code syncguard.locks.<name>.wait-time} leaves the wait time as it is. */
@@ -194,160 +237,106 @@ public final class LockRequest {
 
     /** Whether the lease is extended while it is held. */
     public boolean heartbeat() {
-        return values.heartbeat;
+        return !Boolean.FALSE.equals(values.settings.heartbeat());
     }
 
     /** How often, at most a third of the ttl; {@code null} for every third of the ttl. */
     public @Nullable Duration heartbeatInterval() {
-        return values.heartbeatInterval;
+        return values.settings.heartbeatInterval();
     }
 
     /** How a body that runs under the lock learns that it was lost. */
     public OnLost onLost() {
-        return values.onLost;
+        return Objects.requireNonNullElse(values.settings.onLost(), OnLost.INTERRUPT);
     }
 
     /**
-     * The key stays locked for at least this long after the grant, even if it is released earlier; for a nested request
-     * after it joined, if that ends later.
+     * How long the key stays locked after the grant, even if it is released earlier; for a nested request after it
+     * joined, if that ends later.
      */
     public Duration holdAtLeast() {
-        return values.holdAtLeast;
+        return Objects.requireNonNullElse(values.settings.holdAtLeast(), Duration.ZERO);
     }
 
     /** How long after the grant the lock is lost, however long its body runs; {@code null} for no limit. */
     public @Nullable Duration holdAtMost() {
-        return values.holdAtMost;
+        return values.settings.holdAtMost();
     }
 
-    /** Whether transactions of the body commit only while the lock is held. */
+    /** Which transactions of the body commit only while the lock is held. */
     public CommitGuard commitGuard() {
-        return values.commitGuard;
+        return Objects.requireNonNullElse(values.settings.commitGuard(), CommitGuard.DEFAULT);
     }
 
-    /** The label that lookups show, for people: see {@link LockLimits#owner}; {@code null} for {@code syncguard.owner}. */
+    /** The label that lookups show: see {@link LockLimits#owner}; {@code null} for {@code syncguard.owner}. */
     public @Nullable String owner() {
         return values.owner;
     }
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof LockRequest request && values.all().equals(request.values.all());
+        return other instanceof LockRequest request && values.equals(request.values);
     }
 
     @Override
     public int hashCode() {
-        return values.all().hashCode();
+        return values.hashCode();
     }
 
     @Override
     public String toString() {
-        return "LockRequest" + OneLine.of(values.all().toString());
+        return OneLine.of(values.toString().replaceFirst("^Values", "LockRequest"));
     }
 
-    /** The same with these settings, where they say something. */
+    LockSettings settings() {
+        return values.settings;
+    }
+
     LockRequest with(LockSettings settings) {
-        return with(copy -> {
-            copy.ttl = settings.ttl() == null ? ttl() : settings.ttl();
-            copy.waitTime = settings.waitTime() == null || exactWaitTime() ? waitTime() : settings.waitTime();
-            copy.heartbeat = settings.heartbeatOf(this);
-            copy.heartbeatInterval = settings.heartbeatIntervalOf(this);
-            copy.onLost = Objects.requireNonNullElse(settings.onLost(), onLost());
-            copy.holdAtLeast = Objects.requireNonNullElse(settings.holdAtLeast(), holdAtLeast());
-            copy.holdAtMost = settings.holdAtMost() == null ? holdAtMost() : settings.holdAtMost();
-            copy.commitGuard = Objects.requireNonNullElse(settings.commitGuard(), commitGuard());
-            copy.permits = settings.permitsOf(this);
-        });
+        return new LockRequest(
+                new Values(values.name, values.key, values.mode, values.exactWaitTime, values.owner, settings));
     }
 
-    private LockRequest with(Consumer<Values> change) {
-        Values copy = new Values(values);
-        change.accept(copy);
-        return new LockRequest(copy);
+    private LockRequest with(Consumer<LockSettings.Draft> change) {
+        return with(values.mode, values.exactWaitTime, change);
     }
 
-    /** The values of a request. They change only before the request owns them. */
-    private static final class Values {
+    private LockRequest with(LockMode mode, boolean exactWaitTime, Consumer<LockSettings.Draft> change) {
+        LockSettings.Draft draft = new LockSettings.Draft(values.settings);
+        change.accept(draft);
+        return new LockRequest(
+                new Values(values.name, values.key, mode, exactWaitTime, values.owner, draft.settings()));
+    }
 
-        private String name = UNNAMED;
-        private String key;
-        private LockMode mode = LockMode.EXCLUSIVE;
-        private int permits;
-        private @Nullable Duration ttl;
-        private @Nullable Duration waitTime;
-        private boolean exactWaitTime;
-        private boolean heartbeat = true;
-        private @Nullable Duration heartbeatInterval;
-        private OnLost onLost = OnLost.INTERRUPT;
-        private Duration holdAtLeast = Duration.ZERO;
-        private @Nullable Duration holdAtMost;
-        private CommitGuard commitGuard = CommitGuard.DEFAULT;
-        private @Nullable String owner;
+    private record Values(
+            String name,
+            String key,
+            LockMode mode,
+            boolean exactWaitTime,
+            @Nullable String owner,
+            LockSettings settings) {
 
-        private Values(String key) {
-            this.key = key;
-        }
-
-        private Values(Values values) {
-            this.name = values.name;
-            this.key = values.key;
-            this.mode = values.mode;
-            this.permits = values.permits;
-            this.ttl = values.ttl;
-            this.waitTime = values.waitTime;
-            this.exactWaitTime = values.exactWaitTime;
-            this.heartbeat = values.heartbeat;
-            this.heartbeatInterval = values.heartbeatInterval;
-            this.onLost = values.onLost;
-            this.holdAtLeast = values.holdAtLeast;
-            this.holdAtMost = values.holdAtMost;
-            this.commitGuard = values.commitGuard;
-            this.owner = values.owner;
-        }
-
-        private void check() {
+        private Values {
             LockLimits.requireNonNull("name", name);
-            LockLimits.requireNonNull("mode", mode);
-            LockLimits.requireNonNull("reaction to a loss", onLost);
-            LockLimits.requireNonNull("commit guard", commitGuard);
             key = LockLimits.requestedKey(key);
-            if (ttl != null) {
-                LockLimits.ttl(ttl);
-            }
-            if (waitTime != null) {
-                LockLimits.time("wait time", waitTime);
-            }
-            if (heartbeatInterval != null) {
-                LockLimits.heartbeat(heartbeatInterval, ttl == null ? LockLimits.MAX_DURATION : ttl);
-            }
-            LockLimits.time("time to hold at least", holdAtLeast);
-            if (holdAtMost != null) {
-                LockLimits.holdAtMost(holdAtMost, holdAtLeast);
-            }
             if (owner != null) {
                 owner = LockLimits.owner(owner);
             }
-        }
-
-        private Map<String, @Nullable Object> all() {
-            Map<String, @Nullable Object> all = new LinkedHashMap<>();
-            all.put("name", name);
-            all.put("key", key);
-            all.put("mode", mode);
-            if (permits > 0) {
-                all.put("permits", permits);
+            if (settings.ttl() != null) {
+                LockLimits.ttl(settings.ttl());
             }
-            all.put("ttl", ttl);
-            all.put("waitTime", waitTime);
-            all.put("exactWaitTime", exactWaitTime);
-            all.put("heartbeat", heartbeat);
-            all.put("heartbeatInterval", heartbeatInterval);
-            all.put("onLost", onLost);
-            all.put("holdAtLeast", holdAtLeast);
-            all.put("holdAtMost", holdAtMost);
-            all.put("commitGuard", commitGuard);
-            all.put("owner", owner);
-            return all;
+            if (settings.waitTime() != null) {
+                LockLimits.time("wait time", settings.waitTime());
+            }
+            if (settings.heartbeatInterval() != null) {
+                LockLimits.heartbeat(
+                        settings.heartbeatInterval(),
+                        Objects.requireNonNullElse(settings.ttl(), LockLimits.MAX_DURATION));
+            }
+            if (settings.holdAtMost() != null) {
+                LockLimits.holdAtMost(
+                        settings.holdAtMost(), Objects.requireNonNullElse(settings.holdAtLeast(), Duration.ZERO));
+            }
         }
     }
 }

@@ -4,19 +4,19 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code syncguard.locks.<name>} sets for all locks of a name. It replaces what an annotation or a {@link
- * LockRequest} says; what is {@code null} here stays as it is there. It changes no key, so requests of one name and key
+ * How a lock is held and waited for: what a {@link LockRequest} says, and what {@code syncguard.locks.<name>.*} replaces
+ * of it. What is {@code null} here stays as the request has it. Settings change no key, so requests of one name and key
  * exclude each other whatever their settings are.
  *
- * @param property the common start of the properties, for messages, such as {@code syncguard.locks.order}
  * @param ttl see {@link LockRequest#ttl}
  * @param waitTime see {@link LockRequest#waitTime}
  * @param onContention of annotated methods only, whose {@code waitTime} stays as it is
- * @param heartbeat see {@link LockRequest#heartbeat}
- * @param heartbeatInterval see {@link LockRequest#heartbeatInterval}; of locks with a heartbeat only
+ * @param heartbeat whether the lease is extended while it is held
+ * @param heartbeatInterval see {@link LockRequest#heartbeat}; of locks with a heartbeat only
  * @param onLost see {@link LockRequest#onLost}
  * @param holdAtLeast see {@link LockRequest#holdAtLeast}
  * @param holdAtMost see {@link LockRequest#holdAtMost}
@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  * @param permits see {@link LockRequest#permits}; of shared locks only, an exclusive one stays exclusive
  */
 public record LockSettings(
-        String property,
         @Nullable Duration ttl,
         @Nullable Duration waitTime,
         @Nullable OnContention onContention,
@@ -36,11 +35,27 @@ public record LockSettings(
         @Nullable CommitGuard commitGuard,
         @Nullable Integer permits) {
 
+    /** What a request says until it is changed. */
+    static final LockSettings DEFAULTS = new LockSettings(
+            null, null, null, true, null, OnLost.INTERRUPT, Duration.ZERO, null, CommitGuard.DEFAULT, null);
+
     private static final String LIMITS = "between 0s and " + MessageText.of(LockLimits.MAX_DURATION);
 
-    /** @throws LockSetupException that names the property, when a value is impossible or two contradict each other */
-    public LockSettings {
-        LockLimits.requireNonNull("property", property);
+    /** Names that Spring Boot reads as keys of maps without brackets. */
+    private static final Pattern SIMPLE = Pattern.compile("[A-Za-z0-9-]+");
+
+    /** The common start of the properties of a name: {@code syncguard.locks.order}. */
+    public static String property(String name) {
+        return "syncguard.locks" + (SIMPLE.matcher(name).matches() ? "." + name : "[" + name + "]");
+    }
+
+    /**
+     * Checks the settings of a name.
+     *
+     * @throws LockSetupException that names the property, when a value is impossible or two contradict each other
+     */
+    public void check(String name) {
+        String property = property(name);
         if (ttl != null) {
             require(property + ".ttl", ttl, LIMITS.replace("0s", "1ms") + ", in whole milliseconds", LockLimits::ttl);
         }
@@ -67,65 +82,53 @@ public record LockSettings(
     }
 
     /**
-     * The request with these settings; the same one if they change nothing.
+     * The request with these settings of its name; the same one if they change nothing.
      *
      * @param defaultTtl the ttl of a request that has none
      * @throws LockSetupException that names the property, when a setting contradicts the request
      */
     public LockRequest applyTo(LockRequest request, Duration defaultTtl) {
-        if (areIn(request)) {
+        LockSettings both = over(request);
+        if (both.equals(request.settings())) {
             return request;
         }
-        Duration interval = heartbeatIntervalOf(request);
-        if (interval != null) {
-            Duration lives = ttl != null ? ttl : Objects.requireNonNullElse(request.ttl(), defaultTtl);
-            if (heartbeatInterval != null) {
-                requireInterval(property, interval, lives);
-            } else if (ttl != null) {
-                String limits = "at least three times the heartbeat, which is " + MessageText.of(interval);
-                require(property + ".ttl", ttl, limits, time -> LockLimits.heartbeat(interval, time));
-            }
+        String property = property(request.name());
+        Duration interval = both.heartbeatInterval;
+        if (heartbeatInterval != null && interval != null) {
+            requireInterval(property, interval, Objects.requireNonNullElse(both.ttl, defaultTtl));
+        } else if (ttl != null && interval != null) {
+            String limits = "at least three times the heartbeat, which is " + MessageText.of(interval);
+            require(property + ".ttl", ttl, limits, time -> LockLimits.heartbeat(interval, time));
         }
-        Duration atMost = holdAtMost == null ? request.holdAtMost() : holdAtMost;
+        Duration atMost = both.holdAtMost;
         if (holdAtMost != null) {
-            requireAtMost(property, holdAtMost, Objects.requireNonNullElse(holdAtLeast, request.holdAtLeast()));
+            requireAtMost(property, holdAtMost, Objects.requireNonNullElse(both.holdAtLeast, Duration.ZERO));
         } else if (atMost != null && holdAtLeast != null) {
             String limits = "at most " + MessageText.of(atMost) + ", the time to hold at most";
             require(property + ".hold-at-least", holdAtLeast, limits, time -> LockLimits.holdAtMost(atMost, time));
         }
-        return request.with(this);
+        return request.with(both);
     }
 
-    boolean heartbeatOf(LockRequest request) {
-        return Objects.requireNonNullElse(heartbeat, request.heartbeat());
+    /** These settings, and those of the request where they say nothing. */
+    private LockSettings over(LockRequest request) {
+        LockSettings given = request.settings();
+        boolean extended = heartbeat == null ? request.heartbeat() : heartbeat;
+        return new LockSettings(
+                or(ttl, given.ttl),
+                request.exactWaitTime() ? given.waitTime : or(waitTime, given.waitTime),
+                given.onContention,
+                extended,
+                extended ? or(heartbeatInterval, given.heartbeatInterval) : null,
+                or(onLost, given.onLost),
+                or(holdAtLeast, given.holdAtLeast),
+                or(holdAtMost, given.holdAtMost),
+                or(commitGuard, given.commitGuard),
+                request.mode() == LockMode.EXCLUSIVE ? given.permits : or(permits, given.permits));
     }
 
-    @Nullable
-    Duration heartbeatIntervalOf(LockRequest request) {
-        if (!heartbeatOf(request)) {
-            return null;
-        }
-        return heartbeatInterval == null ? request.heartbeatInterval() : heartbeatInterval;
-    }
-
-    int permitsOf(LockRequest request) {
-        return permits == null || request.mode() == LockMode.EXCLUSIVE ? request.permits() : permits;
-    }
-
-    private boolean areIn(LockRequest request) {
-        return isIn(ttl, request.ttl())
-                && (request.exactWaitTime() || isIn(waitTime, request.waitTime()))
-                && heartbeatOf(request) == request.heartbeat()
-                && Objects.equals(heartbeatIntervalOf(request), request.heartbeatInterval())
-                && isIn(onLost, request.onLost())
-                && isIn(holdAtLeast, request.holdAtLeast())
-                && isIn(holdAtMost, request.holdAtMost())
-                && isIn(commitGuard, request.commitGuard())
-                && permitsOf(request) == request.permits();
-    }
-
-    private static boolean isIn(@Nullable Object setting, @Nullable Object value) {
-        return setting == null || setting.equals(value);
+    private static <T> @Nullable T or(@Nullable T setting, @Nullable T given) {
+        return setting == null ? given : setting;
     }
 
     private static void requireAtMost(String property, Duration atMost, Duration atLeast) {
@@ -151,13 +154,70 @@ public record LockSettings(
         require(property + ".heartbeat-interval", interval, limits, time -> LockLimits.heartbeat(time, ttl));
     }
 
-    /** @param limits the limits that {@code check} enforces, for people */
+    /** @param limits the limits that {@code check} enforces, as the message shows them */
     private static void require(String property, Duration value, String limits, Consumer<Duration> check) {
         try {
             check.accept(value);
         } catch (LockException ex) {
             throw LockSetupException.invalid(
                     property + " is " + MessageText.of(value) + ", but has to be " + limits, "Correct " + property);
+        }
+    }
+
+    /** A copy that changes before a request owns it. */
+    static final class Draft {
+
+        @Nullable
+        Duration ttl;
+
+        @Nullable
+        Duration waitTime;
+
+        @Nullable
+        Boolean heartbeat;
+
+        @Nullable
+        Duration heartbeatInterval;
+
+        @Nullable
+        OnLost onLost;
+
+        @Nullable
+        Duration holdAtLeast;
+
+        @Nullable
+        Duration holdAtMost;
+
+        @Nullable
+        CommitGuard commitGuard;
+
+        @Nullable
+        Integer permits;
+
+        Draft(LockSettings settings) {
+            ttl = settings.ttl;
+            waitTime = settings.waitTime;
+            heartbeat = settings.heartbeat;
+            heartbeatInterval = settings.heartbeatInterval;
+            onLost = settings.onLost;
+            holdAtLeast = settings.holdAtLeast;
+            holdAtMost = settings.holdAtMost;
+            commitGuard = settings.commitGuard;
+            permits = settings.permits;
+        }
+
+        LockSettings settings() {
+            return new LockSettings(
+                    ttl,
+                    waitTime,
+                    null,
+                    heartbeat,
+                    heartbeatInterval,
+                    onLost,
+                    holdAtLeast,
+                    holdAtMost,
+                    commitGuard,
+                    permits);
         }
     }
 }

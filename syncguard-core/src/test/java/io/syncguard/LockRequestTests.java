@@ -23,7 +23,7 @@ class LockRequestTests {
                 change("name=shop", request -> request.meterName("shop")),
                 change("key=order:43", request -> request.key("order:43")),
                 change("mode=SHARED", LockRequest::shared),
-                change("mode=SHARED, permits=5", request -> request.permits(5)),
+                change("permits=5", request -> request.permits(5)),
                 change("ttl=PT1S", request -> request.ttl(second)),
                 change("waitTime=PT1S", request -> request.waitTime(second)),
                 change("exactWaitTime=true", request -> request.waitExactly(second)),

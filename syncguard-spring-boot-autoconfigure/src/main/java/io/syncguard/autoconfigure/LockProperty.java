@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockSettings;
 import io.syncguard.OneLine;
 import java.util.Collection;
 import java.util.Locale;
@@ -33,7 +34,7 @@ record LockProperty(String text, String setting, @Nullable String variable) {
     }
 
     String inFile(String name) {
-        return "Put " + LockPropertyNames.property(name) + "." + setting + " into a file"
+        return "Put " + LockSettings.property(name) + "." + setting + " into a file"
                 + (LockPropertyNames.folded(name).equals(plain(name)) ? ", which the variable then overrides" : "");
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.LockLimits;
+import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import java.util.Arrays;
@@ -32,11 +33,8 @@ final class LockPropertyNames {
     /** {@code [name].setting} or {@code .name.setting}. */
     private static final Pattern SETTING = Pattern.compile("(?:\\[([^\\]]*)]|\\.(.+))\\.([^.\\[\\]]+)");
 
-    /** Names that need no brackets. */
-    private static final Pattern SIMPLE = Pattern.compile("[A-Za-z0-9-]+");
-
     /** The settings by their names without dashes. */
-    private static final Map<String, String> SETTINGS = Arrays.stream(LockProperties.class.getRecordComponents())
+    private static final Map<String, String> SETTINGS = Arrays.stream(LockSettings.class.getRecordComponents())
             .map(component -> component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT))
             .collect(Collectors.toMap(LockPropertyNames::folded, setting -> setting, (one, same) -> one, TreeMap::new));
 
@@ -60,11 +58,6 @@ final class LockPropertyNames {
             names.read(source, true);
         }
         return names.properties;
-    }
-
-    /** Returns the prefix of the properties of a lock, in the notation of Spring Boot for keys of maps. */
-    static String property(String name) {
-        return PREFIX + (SIMPLE.matcher(name).matches() ? "." + name : "[" + name + "]");
     }
 
     private void read(ConfigurationPropertySource source, boolean variables) {
@@ -163,7 +156,8 @@ final class LockPropertyNames {
     }
 
     private static boolean isIn(ConfigurationPropertySource source, String name, String setting) {
-        return source.getConfigurationProperty(ConfigurationPropertyName.adapt(property(name) + "." + setting, '.'))
+        return source.getConfigurationProperty(
+                        ConfigurationPropertyName.adapt(LockSettings.property(name) + "." + setting, '.'))
                 != null;
     }
 

@@ -14,23 +14,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     name with other characters than letters, digits and dashes needs brackets.
  */
 @ConfigurationProperties("syncguard")
-record LocksProperties(@DefaultValue Map<String, LockProperties> locks) {
+record LocksProperties(@DefaultValue Map<String, LockSettings> locks) {
 
     /** Refuses impossible values before the store is opened. */
     LocksProperties {
-        var unused = settings(locks);
+        locks.forEach((name, settings) -> settings.check(name));
     }
 
-    /** The settings by the names of locks. */
+    /** The settings by the names of locks, in the form in which requests have them. */
     Map<String, LockSettings> settings() {
-        return settings(locks);
-    }
-
-    private static Map<String, LockSettings> settings(Map<String, LockProperties> locks) {
         return locks.entrySet().stream()
                 .collect(Collectors.toMap(
-                        each -> LockLimits.key(each.getKey()),
-                        each -> each.getValue().settings(LockPropertyNames.property(each.getKey())),
-                        (one, same) -> one));
+                        each -> LockLimits.key(each.getKey()), Map.Entry::getValue, (one, same) -> one));
     }
 }

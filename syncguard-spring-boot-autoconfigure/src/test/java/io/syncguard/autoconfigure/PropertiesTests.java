@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSettings;
 import io.syncguard.OnContention;
 import io.syncguard.OnLost;
 import io.syncguard.aop.DistributedLockAdvisor;
@@ -84,7 +85,7 @@ class PropertiesTests {
                     assertThat(application.getBean(LocksProperties.class))
                             .isEqualTo(new LocksProperties(Map.of(
                                     "order",
-                                    new LockProperties(
+                                    new LockSettings(
                                             Duration.ofSeconds(31),
                                             Duration.ofSeconds(32),
                                             OnContention.SKIP,

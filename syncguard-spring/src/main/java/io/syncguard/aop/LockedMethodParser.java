@@ -84,6 +84,12 @@ final class LockedMethodParser {
         private final Method method;
         private final Class<?> targetClass;
         private final MethodParameters parameters;
+        private final String prefix;
+
+        /** The name of the locks, for meters and settings. */
+        private final String name;
+
+        private final @Nullable LockSettings settings;
 
         Parsing(DistributedLock annotation, Method method, Class<?> targetClass) {
             this.annotation = annotation;
@@ -91,10 +97,12 @@ final class LockedMethodParser {
             this.targetClass = targetClass;
             this.parameters = new MethodParameters(
                     ParameterNames.of(method, targetClass), method, targetClass, beans.getBeanClassLoader());
+            this.prefix = attribute("name", this::resolvedName);
+            this.name = LockNames.nameOf(prefix, method, targetClass);
+            this.settings = limits.get().locks().get(name);
         }
 
         LockedMethod lockedMethod() {
-            String prefix = attribute("name", this::resolvedName);
             MethodExpression key = expression("key", annotation.key());
             if (prefix.isEmpty() && key == null) {
                 throw located(LockSetupException.invalid(
@@ -102,21 +110,19 @@ final class LockedMethodParser {
                         "Set 'name' to a constant",
                         "Set 'key' to an expression over the arguments"));
             }
-            String name = LockNames.nameOf(prefix, method, targetClass);
             names.add(name);
-            LockSettings settings = limits.get().locks().get(name);
-            LockRequest defaults = defaults(name, settings);
+            LockRequest defaults = defaults();
             if (defaults.permits() > 0) {
                 permits.computeIfAbsent(name, each -> new ConcurrentSkipListSet<>())
                         .add(defaults.permits());
             }
-            boolean skips = skips(settings);
+            boolean skips = skips();
             ResultType result = located("return type", () -> new ResultType(method, targetClass));
             if (result.reactive() != null) {
-                requireNoTransaction(defaults.commitGuard(), settings);
+                requireNoTransaction(defaults.commitGuard());
             }
             if (skips) {
-                requireSkippable(result, settings);
+                requireSkippable(result);
             }
             return new LockedMethod(
                     describe(method),
@@ -131,26 +137,26 @@ final class LockedMethodParser {
                             : skips ? Duration.ZERO : limits.get().waitTime(),
                     () -> limits.get().maxKeys(),
                     skips,
-                    fallback(skips, settings),
+                    fallback(skips),
                     result);
         }
 
-        private void requireSkippable(ResultType result, @Nullable LockSettings settings) {
+        private void requireSkippable(ResultType result) {
             try {
                 result.requireSkippable("Use a fallback instead of SKIP");
             } catch (LockSetupException ex) {
                 if (annotation.onContention() == OnContention.SKIP || settings == null) {
                     throw LockSetupException.at(place("return type"), ex);
                 }
-                String property = settings.property() + ".on-contention";
+                String property = LockSettings.property(name) + ".on-contention";
                 throw contradicted(property + " is skip: " + ex.problem(), "Remove " + property);
             }
         }
 
         /** The fence and the lease can only be checked in a JDBC transaction. */
-        private void requireNoTransaction(CommitGuard guard, @Nullable LockSettings settings) {
+        private void requireNoTransaction(CommitGuard guard) {
             if (settings != null && guard == CommitGuard.REQUIRED && annotation.commitGuard() != guard) {
-                String property = settings.property() + ".commit-guard";
+                String property = LockSettings.property(name) + ".commit-guard";
                 throw contradicted(
                         property + " is required, but a publisher runs in no JDBC transaction that could be guarded",
                         "Remove " + property);
@@ -179,12 +185,12 @@ final class LockedMethodParser {
                             .key();
         }
 
-        private @Nullable FallbackMethod fallback(boolean skips, @Nullable LockSettings settings) {
+        private @Nullable FallbackMethod fallback(boolean skips) {
             if (annotation.fallback().isEmpty()) {
                 return null;
             }
             if (skips && annotation.onContention() != OnContention.SKIP && settings != null) {
-                String property = settings.property() + ".on-contention";
+                String property = LockSettings.property(name) + ".on-contention";
                 throw contradicted(
                         property + " is skip, but the method has a fallback, which runs instead of it",
                         "Remove " + property);
@@ -224,7 +230,7 @@ final class LockedMethodParser {
             return SingletonSupplier.of(() -> new LockTemplate(named.get()));
         }
 
-        private LockRequest defaults(String name, @Nullable LockSettings settings) {
+        private LockRequest defaults() {
             LockRequest request = LockRequest.of(ANY_KEY)
                     .meterName(name)
                     .onLost(annotation.onLost())
@@ -259,7 +265,7 @@ final class LockedMethodParser {
             }
         }
 
-        private boolean skips(@Nullable LockSettings settings) {
+        private boolean skips() {
             OnContention configured = settings == null ? null : settings.onContention();
             return (configured == null ? annotation.onContention() : configured) == OnContention.SKIP;
         }

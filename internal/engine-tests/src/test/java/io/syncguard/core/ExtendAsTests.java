@@ -32,17 +32,7 @@ class ExtendAsTests {
                     Map.of(
                             "nightly",
                             new LockSettings(
-                                    "syncguard.locks.nightly",
-                                    Duration.ofMinutes(7),
-                                    null,
-                                    null,
-                                    null,
-                                    null,
-                                    null,
-                                    null,
-                                    null,
-                                    null,
-                                    null))),
+                                    Duration.ofMinutes(7), null, null, null, null, null, null, null, null, null))),
             TransactionBoundary.NONE);
 
     private final LockHandle lock = fixture.engine.acquire(REQUEST.ttl(Duration.ofSeconds(20)));
