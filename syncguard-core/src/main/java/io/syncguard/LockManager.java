@@ -124,8 +124,10 @@ public interface LockManager {
     }
 
     /**
-     * A manager without locks, for unit tests, and for applications with {@code syncguard.enabled=false}: each request
-     * is granted at once, even if others were granted its key. Nothing is ever locked or lost.
+     * A manager without locks: each request is granted at once, even if others were granted its key. Nothing is ever
+     * locked or lost. For unit tests of code with a manager; {@link LockOperations#withoutLocks} is for code with a
+     * template. With {@code syncguard.enabled=false}, all beans of an application use it. A test that needs contention
+     * or losses uses the locks in memory of {@code syncguard-spring-boot-test}.
      *
      * <p>Fences begin with 1 and grow. So a store that has seen larger ones refuses them, and is not spoilt by large
      * ones.
