@@ -50,7 +50,7 @@ class ArchitectureTests {
             entry("scheduling", Set.of()),
             entry("reactive", Set.of()),
             entry("fencing", Set.of()),
-            entry("aop", Set.of("interception", "leader", "reactive", "scheduling")),
+            entry("aop", Set.of("concurrent", "interception", "leader", "reactive", "scheduling")),
             entry("transaction", Set.of("concurrent", "spi", "core")),
             entry("micrometer", Set.of("concurrent", "spi", "core", "leader")),
             entry("web", Set.of()),

@@ -9,7 +9,6 @@ import io.syncguard.LockTemplate;
 import io.syncguard.actuate.LockHealth;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.aop.FenceCheckAdvisor;
-import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
@@ -73,7 +72,7 @@ public final class SyncGuardAutoConfiguration {
 
     static final String ADMIN = "syncGuardLockAdmin";
 
-    /** The same for the second of two backends. */
+    /** Names of the beans of the second of two backends. */
     static final String SECOND_MANAGER = "syncGuardSecondLockManager";
 
     static final String SECOND_TEMPLATE = "syncGuardSecondLockTemplate";
@@ -184,8 +183,7 @@ public final class SyncGuardAutoConfiguration {
                 beans,
                 SingletonSupplier.of(() -> properties.getObject().callLimits(locks.getObject())),
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
-                () -> properties.getObject().reactive().maxWaiting(),
-                Time.SYSTEM::nanoTime);
+                () -> properties.getObject().reactive().maxWaiting());
     }
 
     /** Created before all other beans, so that a property that Spring Boot would not read fails the start before any. */

@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
@@ -45,15 +44,13 @@ public final class DistributedLockAdvisor
      * @param beans contains the lock managers and the beans of expressions
      * @param limits the defaults of annotations; looked up when the first annotation is parsed
      * @param maxWaiting how many subscriptions may wait for locks; looked up for the first of them
-     * @param nanoTime a monotonic clock
      */
     public DistributedLockAdvisor(
             Supplier<LockTemplate> template,
             ConfigurableListableBeanFactory beans,
             Supplier<CallLimits> limits,
             int order,
-            IntSupplier maxWaiting,
-            LongSupplier nanoTime) {
+            IntSupplier maxWaiting) {
         this.reactiveThreads = SingletonSupplier.of(
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
         this.parser = new LockedMethodParser(beans, template, limits);
@@ -72,7 +69,7 @@ public final class DistributedLockAdvisor
                     }
                     return scheduled.checked(annotation, locked, method, type);
                 });
-        this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
+        this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads);
         this.order = order;
     }
 

@@ -17,7 +17,6 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -38,17 +37,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
     private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final BodyRunner bodies;
     private final Supplier<ReactiveThreads> reactiveThreads;
-    private final LongSupplier nanoTime;
 
     DistributedLockInterceptor(
             AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods,
             BodyRunner bodies,
-            Supplier<ReactiveThreads> reactiveThreads,
-            LongSupplier nanoTime) {
+            Supplier<ReactiveThreads> reactiveThreads) {
         this.methods = methods;
         this.bodies = bodies;
         this.reactiveThreads = reactiveThreads;
-        this.nanoTime = nanoTime;
     }
 
     @Override
@@ -64,7 +60,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         LockedMethod method = call.method();
         ReactiveAdapter reactive = method.result().reactive();
         if (reactive != null) {
-            return new ReactiveCall(call, reactive, reactiveThreads, nanoTime).publisher();
+            return new ReactiveCall(call, reactive, reactiveThreads).publisher();
         }
         List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
         return requests.isEmpty() ? call.proceed() : new LockedCall(call, requests).run();
@@ -84,7 +80,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             this.method = call.method();
             this.call = call;
             this.requests = requests;
-            this.open = new OpenCall(call, nanoTime);
+            this.open = new OpenCall(call);
         }
 
         private @Nullable Object run() throws Exception {

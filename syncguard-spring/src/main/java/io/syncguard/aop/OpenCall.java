@@ -1,10 +1,10 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockNotAcquiredException;
+import io.syncguard.concurrent.Time;
 import io.syncguard.interception.AnnotatedCall;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.function.LongSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -18,19 +18,17 @@ final class OpenCall {
     private static final Log log = LogFactory.getLog(OpenCall.class);
 
     private final AnnotatedCall<LockedMethod> call;
-    private final LongSupplier nanoTime;
 
     /** When the call requested its first lock. */
     private @Nullable Long began;
 
-    OpenCall(AnnotatedCall<LockedMethod> call, LongSupplier nanoTime) {
+    OpenCall(AnnotatedCall<LockedMethod> call) {
         this.call = call;
-        this.nanoTime = nanoTime;
     }
 
     /** Returns the rest of the wait time. All keys of the call share one wait time. */
     Duration timeLeft() {
-        long now = nanoTime.getAsLong();
+        long now = Time.SYSTEM.nanoTime();
         if (began == null) {
             began = now;
         }

@@ -8,7 +8,6 @@ import io.syncguard.reactive.ReactiveThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
@@ -25,18 +24,12 @@ final class ReactiveCall {
     private final LockedMethod method;
     private final ReactiveAdapter adapter;
     private final Supplier<ReactiveThreads> threads;
-    private final LongSupplier nanoTime;
 
-    ReactiveCall(
-            AnnotatedCall<LockedMethod> call,
-            ReactiveAdapter adapter,
-            Supplier<ReactiveThreads> threads,
-            LongSupplier nanoTime) {
+    ReactiveCall(AnnotatedCall<LockedMethod> call, ReactiveAdapter adapter, Supplier<ReactiveThreads> threads) {
         this.call = call;
         this.method = call.method();
         this.adapter = adapter;
         this.threads = threads;
-        this.nanoTime = nanoTime;
     }
 
     /** Returns the publisher, in the return type of the method. */
@@ -51,7 +44,7 @@ final class ReactiveCall {
 
         private final AnnotatedCall<LockedMethod> body = call.copy();
         private final ReactiveLockTemplate locks = new ReactiveLockTemplate(method.manager(), threads.get());
-        private final OpenCall open = new OpenCall(body, nanoTime);
+        private final OpenCall open = new OpenCall(body);
 
         /** Whether all locks were granted. Later refusals come from the body. */
         private volatile boolean granted;
