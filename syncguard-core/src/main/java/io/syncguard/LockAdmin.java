@@ -62,7 +62,7 @@ public interface LockAdmin {
      */
     ForcedRelease forceRelease(String key, String reason);
 
-    /** The same without a reason. */
+    /** Like {@link #forceRelease(String, String)} without a reason. */
     default ForcedRelease forceRelease(String key) {
         return forceRelease(key, "no reason was given");
     }

@@ -3,7 +3,7 @@ package io.syncguard;
 import java.time.Instant;
 
 /**
- * What the server knows of one live lease, for people and diagnostics. Not a guard: the lease may be over when the
+ * What the server knows of one live lease, for diagnostics. Not a guard: the lease may be over when the
  * answer arrives.
  *
  * <p>Key and lock id appear as the first 12 bytes of their SHA-256 in 24 hexadecimal digits, so they can be shown and

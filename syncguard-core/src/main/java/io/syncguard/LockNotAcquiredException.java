@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Somebody else held the key, or was there first, until the wait time was over. A normal outcome of contention, not a
  * fault.
  *
- * <p>It names the holder that the server answered last. That is for people, not for decisions: the holder may have
- * changed.
+ * <p>It names the holder that the server answered last. Do not decide by it: the holder may have changed.
  */
 public class LockNotAcquiredException extends LockException {
 

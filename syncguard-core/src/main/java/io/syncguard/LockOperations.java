@@ -22,7 +22,7 @@ public interface LockOperations {
      */
     <T extends @Nullable Object, E extends Exception> T execute(LockRequest request, LockCallback<T, E> body) throws E;
 
-    /** The same for a key, with all defaults. */
+    /** Like {@link #execute(LockRequest, LockCallback)} for a key, with all defaults. */
     default <T extends @Nullable Object, E extends Exception> T execute(String key, LockCallback<T, E> body) throws E {
         return execute(LockRequest.of(key), body);
     }
@@ -36,7 +36,7 @@ public interface LockOperations {
         });
     }
 
-    /** The same for a key, with all defaults. */
+    /** Like {@link #executeWithoutResult(LockRequest, LockAction)} for a key, with all defaults. */
     default <E extends Exception> void executeWithoutResult(String key, LockAction<E> body) throws E {
         executeWithoutResult(LockRequest.of(key), body);
     }
@@ -51,7 +51,7 @@ public interface LockOperations {
     <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
             LockRequest request, LockCallback<T, E> body) throws E;
 
-    /** The same for a key, with all defaults. */
+    /** Like {@link #tryExecute(LockRequest, LockCallback)} for a key, with all defaults. */
     default <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
             String key, LockCallback<T, E> body) throws E {
         return tryExecute(LockRequest.of(key), body);
@@ -71,7 +71,7 @@ public interface LockOperations {
                 .acquired();
     }
 
-    /** The same for a key, with all defaults. */
+    /** Like {@link #tryExecuteWithoutResult(LockRequest, LockAction)} for a key, with all defaults. */
     default <E extends Exception> boolean tryExecuteWithoutResult(String key, LockAction<E> body) throws E {
         return tryExecuteWithoutResult(LockRequest.of(key), body);
     }

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Durations and names in messages, for people. */
+/** Durations and names as messages show them. */
 public final class MessageText {
 
     /** The most chars of a text that somebody else has written. */
@@ -20,7 +20,7 @@ public final class MessageText {
 
     private MessageText() {}
 
-    /** The beginning of a long text of a client or of a store, for messages and for people: 512 chars and an ellipsis. */
+    /** The beginning of a long text of a client or of a store: 512 chars and an ellipsis. */
     public static String shortened(String text) {
         if (text.length() <= MAX_CHARS) {
             return text;
@@ -34,7 +34,7 @@ public final class MessageText {
         return names.size() > MAX_NAMES ? names.size() + " others" : new TreeSet<>(names).toString();
     }
 
-    /** The duration as people write it in a property: {@code 30s}, {@code 1500ms}, {@code 1m30s}. */
+    /** The duration as it is written in a property: {@code 30s}, {@code 1500ms}, {@code 1m30s}. */
     public static String of(Duration duration) {
         if (duration.isZero()) {
             return "0s";

@@ -39,8 +39,6 @@ public final class Alarm implements AutoCloseable {
     }
 
     /**
-     * The same.
-     *
      * @param threads makes the thread; that of a test may fail
      */
     public Alarm(ThreadFactory threads, Time time, LongSupplier task) {

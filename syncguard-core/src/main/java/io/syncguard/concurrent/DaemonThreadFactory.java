@@ -38,7 +38,7 @@ public final class DaemonThreadFactory implements ThreadFactory {
     }
 
     /**
-     * The same.
+     * The names are {@code name-1}, {@code name-2} and so on.
      *
      * @param maker makes the threads; that of a test may fail
      */

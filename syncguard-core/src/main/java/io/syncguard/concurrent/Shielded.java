@@ -26,7 +26,7 @@ public final class Shielded {
         run(work, ex -> log.warn(message.get(), ex));
     }
 
-    /** The same, and the handler receives what the work throws. */
+    /** Runs the work, and passes what it throws to the handler. No interrupt is lost in it. */
     public static void run(Runnable work, Consumer<Throwable> handler) {
         boolean interrupted = Thread.currentThread().isInterrupted();
         try {

@@ -57,7 +57,7 @@ public final class LeaderElection implements AutoCloseable {
      *
      * @param locks for elections that are defined without a manager. A {@link LockManager#routing routing} one is asked
      *     by {@link #start}, for all of them, and before that by each call that defines one
-     * @param owner the label of this process, for people
+     * @param owner the label of this process, as lookups show it
      * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it
      *     releases the lock
      */

@@ -71,7 +71,7 @@ public final class LeaderSettings {
         return values.fenceRotation;
     }
 
-    /** The label of the leader, for people; {@code null} for that of the process. */
+    /** The label of the leader, as lookups show it; {@code null} for that of the process. */
     public @Nullable String owner() {
         return values.owner;
     }

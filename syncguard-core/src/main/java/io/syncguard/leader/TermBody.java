@@ -63,7 +63,7 @@ public final class TermBody implements AutoCloseable {
         runCallback();
     }
 
-    /** The same at the end of the application. A body that has asked for that end is not interrupted while it ends. */
+    /** The leader steps down at the end of the application. A body that asked for that end is not interrupted. */
     void shutDown() {
         if (!runsOn(Thread.currentThread()::equals)) {
             running.interrupt();

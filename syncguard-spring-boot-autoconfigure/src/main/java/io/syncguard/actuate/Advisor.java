@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 /** Finds problems for an operator in the data of the endpoint. */
 final class Advisor {
 
-    /** The same as in the alert rule for hanging locks. */
+    /** As in the alert rule for hanging locks. */
     static final Duration LONG_HELD = Duration.ofMinutes(15);
 
-    /** The same as in the alert rule for growing queues. */
+    /** As in the alert rule for growing queues. */
     static final int LONG_QUEUE = 10;
 
     private static final Duration LATELY = Duration.ofMinutes(1);

@@ -91,7 +91,7 @@ public final class SyncGuardEndpointWebExtension {
         });
     }
 
-    /** Does the same for a key that cannot be in a path, such as one with a slash. */
+    /** Like {@link #forceRelease}, for a key that cannot be in a path, such as one with a slash. */
     @DeleteOperation
     public WebEndpointResponse<?> forceReleaseByParameter(
             SecurityContext user,

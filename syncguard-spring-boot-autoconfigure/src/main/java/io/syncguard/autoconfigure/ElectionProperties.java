@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param heartbeat Interval between extensions of the leader's lease. At most a third of the ttl, which is the default.
  * @param fenceRotation Interval between extensions that take the next fence. At most half of the ttl, a third of it if
  *     not set; 0 turns it off.
- * @param owner Label of this process as a member, for people only. If not set, the label of its locks.
+ * @param owner Label of this process as a member; it decides nothing. If not set, the label of its locks.
  * @param autoStartup Whether this process joins the election at the start. Otherwise the application joins it.
  * @param lockManager Name or qualifier of the lock manager, if there are two backends. The primary one if not set.
  */

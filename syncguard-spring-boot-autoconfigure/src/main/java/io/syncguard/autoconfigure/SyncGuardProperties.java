@@ -32,7 +32,7 @@ import org.springframework.core.Ordered;
  * @param ttl How long a lock lives without an extension, unless the request sets its own ttl. From 1 ms to 365 days.
  * @param waitTime How long a caller waits for a lock, unless the request sets its own wait time, and for the first
  *     decision of an election after the start. Zero is a single attempt; at most 365 days.
- * @param owner Label of this process in the lock table, for people only.
+ * @param owner Label of this process in the lock table; it decides nothing.
  * @param commitGuard Which transactions commit only while their locks are held: those on the database of the locks, all
  *     (others are refused), or none. A request may set its own.
  * @param shutdownTimeout How long a stopping application waits for running bodies before it releases their locks. At

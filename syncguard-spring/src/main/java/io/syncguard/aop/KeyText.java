@@ -37,7 +37,7 @@ final class KeyText {
     /** Maximum number of parts of a value that are compared to a text that looks like an identity. */
     private static final int PARTS = 100;
 
-    /** The same for an argument with all parts of its parts: a client may have sent it. */
+    /** Maximum number of all parts of an argument that are compared: a client may have sent it. */
     private static final int ALL_PARTS = 1_000;
 
     private static final Set<String> TEXTS_OF_NOTHING = Set.of("[]", "{}", "null", "\"\"");
