@@ -46,6 +46,7 @@ final class CallerRequests implements AutoCloseable {
     /**
      * @param contended the keys for which somebody probably waits
      * @param wakeUps gives the current subscriber for wake-ups of this process; {@code null} while there is none
+     * @param limits {@code null} for a statement for each request, which tests of races need
      */
     CallerRequests(
             PostgresSettings settings,
@@ -53,13 +54,14 @@ final class CallerRequests implements AutoCloseable {
             ReleaseStatement release,
             ContendedKeys contended,
             Supplier<@Nullable WakeUpSubscriber> wakeUps,
-            Time time) {
+            Time time,
+            Batcher.@Nullable Limits limits) {
         this.acquire = new AcquireSender(new AcquireStatement(settings), release, connections, contended, wakeUps);
-        this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
+        this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, limits, time);
         this.release = new ReleaseSender(release, connections.uninterruptible(), acquireBatches, contended, wakeUps);
         this.releaseWithMessages =
                 new ReleaseSender(release, connections.uninterruptible(), null, contended, () -> null);
-        this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
+        this.releaseBatches = batcher("syncguard-release-batch", this.release, limits, time);
     }
 
     AcquireResult acquire(AcquireRequest request) {
@@ -118,11 +120,13 @@ final class CallerRequests implements AutoCloseable {
         }
     }
 
+    /** @param batchesOnly whether a request that comes alone is a batch, too; for tests */
+    static Batcher.Limits limits(PostgresSettings settings, boolean batchesOnly) {
+        return new Batcher.Limits(STATEMENTS, BATCH_SIZE, settings.timeout(), batchesOnly);
+    }
+
     private static <Q, A> @Nullable Batcher<Q, A> batcher(
-            String name, BatchSender<Q, A> sender, PostgresSettings settings, Time time) {
-        PostgresBatching batching = settings.batching();
-        Batcher.Limits limits =
-                new Batcher.Limits(STATEMENTS, BATCH_SIZE, settings.timeout(), batching == PostgresBatching.ALWAYS);
-        return batching == PostgresBatching.OFF ? null : new Batcher<>(name, sender, limits, time);
+            String name, BatchSender<Q, A> sender, Batcher.@Nullable Limits limits, Time time) {
+        return limits == null ? null : new Batcher<>(name, sender, limits, time);
     }
 }

@@ -8,6 +8,7 @@ import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
+import io.syncguard.postgres.batching.Batcher;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.BlockingSession;
@@ -90,6 +91,25 @@ public final class PostgresLockBackend implements LockBackend {
             PostgresSettings settings,
             Runnable onClose,
             Time time) {
+        this(
+                dataSource,
+                engineDataSource,
+                wakeUpDataSource,
+                settings,
+                onClose,
+                time,
+                CallerRequests.limits(settings, false));
+    }
+
+    /** @param batches {@code null} for a statement for each request */
+    PostgresLockBackend(
+            DataSource dataSource,
+            DataSource engineDataSource,
+            @Nullable DataSource wakeUpDataSource,
+            PostgresSettings settings,
+            Runnable onClose,
+            Time time,
+            Batcher.@Nullable Limits batches) {
         this.settings = settings;
         this.time = time;
         this.dataSource = dataSource;
@@ -110,7 +130,8 @@ public final class PostgresLockBackend implements LockBackend {
         this.list = new ListStatement(settings.tables());
         this.blockers = new BlockersStatement(settings.tables());
         this.pins = new PostgresPins(connections, settings, time);
-        this.callers = new CallerRequests(settings, connections, release, contended, this::availableWakeUps, time);
+        this.callers =
+                new CallerRequests(settings, connections, release, contended, this::availableWakeUps, time, batches);
     }
 
     @Override

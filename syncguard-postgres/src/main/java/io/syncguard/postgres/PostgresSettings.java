@@ -13,7 +13,6 @@ import java.time.Duration;
  * @param waiterTtl how long a queue entry lives without a renewal
  * @param cleanupInterval the pause between two sweeps, at least a minute; zero for no sweeps
  * @param cleanupInIsLocked whether a lapsed lease that {@code isLocked} found is swept after the answer
- * @param batching which requests of callers share a statement
  * @param fences how fences are drawn; the script was run with the same source
  */
 public record PostgresSettings(
@@ -22,7 +21,6 @@ public record PostgresSettings(
         Duration waiterTtl,
         Duration cleanupInterval,
         boolean cleanupInIsLocked,
-        PostgresBatching batching,
         FenceSettings fences) {
 
     /** Maximum time for which a dead waiter delays those behind it: five seconds. */

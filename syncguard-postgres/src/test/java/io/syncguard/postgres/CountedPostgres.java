@@ -51,7 +51,6 @@ final class CountedPostgres implements AutoCloseable {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }

@@ -258,7 +258,6 @@ class ForeignObjectsTests {
                 PostgresSettings.WAITER_TTL,
                 Duration.ZERO,
                 false,
-                PostgresBatching.AUTO,
                 FenceSettings.from(FenceSource.COUNTER));
         try (LockBackend backend = new PostgresLockBackend(simple, simple, null, settings, () -> {})) {
             AcquireRequest request =

@@ -199,7 +199,7 @@ class HiddenRowsTests {
     private PostgresLockBackend backend(PostgresBatching batching) {
         pool.setDataSource(orders.dataSource());
         pool.setMaximumPoolSize(2);
-        return new PostgresLockBackend(
+        return batching.backend(
                 pool,
                 pool,
                 null,
@@ -209,7 +209,6 @@ class HiddenRowsTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        batching,
                         FenceSettings.from(FenceSource.CLOCK)),
                 () -> {});
     }

@@ -25,7 +25,6 @@ final class PostgresBatches {
             PostgresSettings.WAITER_TTL,
             Duration.ZERO,
             false,
-            PostgresBatching.OFF,
             FenceSettings.from(FenceSource.COUNTER));
 
     private final PostgresConnections connections;

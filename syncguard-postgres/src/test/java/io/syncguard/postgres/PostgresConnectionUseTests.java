@@ -52,7 +52,6 @@ class PostgresConnectionUseTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
         assertThat(backend.acquire(HELD)).isInstanceOf(AcquireResult.Granted.class);

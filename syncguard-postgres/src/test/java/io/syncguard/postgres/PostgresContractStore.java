@@ -125,7 +125,7 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
 
     @Override
     public LockBackend newBackend() {
-        return new PostgresLockBackend(
+        return batching.backend(
                 dataSource,
                 dataSource,
                 wakeUps,
@@ -135,7 +135,6 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
                         WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        batching,
                         FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }

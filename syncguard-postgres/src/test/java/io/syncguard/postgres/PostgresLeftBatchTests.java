@@ -34,12 +34,20 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** A batch that departs after all its callers have left. */
 class PostgresLeftBatchTests {
 
+    private static final PostgresSettings SETTINGS = new PostgresSettings(
+            PostgresTables.DEFAULT,
+            Duration.ofSeconds(60),
+            PostgresSettings.WAITER_TTL,
+            Duration.ZERO,
+            false,
+            FenceSettings.from(FenceSource.COUNTER));
+
     @RegisterExtension
     private static final PostgresContractStore store = new PostgresContractStore();
 
     private final HeldBatches connections = new HeldBatches();
-    private final InterceptedBackend backend = new InterceptedBackend(
-            new PostgresLockBackend(connections, connections, null, settings(PostgresBatching.ALWAYS), () -> {}));
+    private final InterceptedBackend backend =
+            new InterceptedBackend(PostgresBatching.ALWAYS.backend(connections, connections, null, SETTINGS, () -> {}));
     private final LockEngine engine =
             new LockEngine(backend, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of());
 
@@ -70,15 +78,14 @@ class PostgresLeftBatchTests {
     /** After an error it goes on, and may have been handed the key under its lock id meanwhile. */
     @Test
     void a_caller_that_had_an_entry_before_keeps_it_and_another_does_not() {
-        PostgresSettings settings = settings(PostgresBatching.OFF);
         PostgresConnections direct = new PostgresConnections(
                 PostgresServer.dataSource(store.url()),
                 Duration.ofSeconds(60),
                 new PostgresSearchPath(PostgresTables.DEFAULT),
                 new RunningRequests(Time.SYSTEM));
         AcquireSender sender = new AcquireSender(
-                new AcquireStatement(settings),
-                new ReleaseStatement(settings),
+                new AcquireStatement(SETTINGS),
+                new ReleaseStatement(SETTINGS),
                 direct,
                 new ContendedKeys(),
                 () -> null);
@@ -101,17 +108,6 @@ class PostgresLeftBatchTests {
     private static AcquireRequest waiting(String lockId, long number) {
         return AcquireRequests.exclusive("left", lockId, Duration.ofMinutes(1), "test")
                 .waitingAs(number);
-    }
-
-    private static PostgresSettings settings(PostgresBatching batching) {
-        return new PostgresSettings(
-                PostgresTables.DEFAULT,
-                Duration.ofSeconds(60),
-                PostgresSettings.WAITER_TTL,
-                Duration.ZERO,
-                false,
-                batching,
-                FenceSettings.from(FenceSource.COUNTER));
     }
 
     private static long arrivals() {

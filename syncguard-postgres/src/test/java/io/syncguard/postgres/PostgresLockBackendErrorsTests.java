@@ -58,7 +58,6 @@ class PostgresLockBackendErrorsTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)),
                 pool::close);
     }

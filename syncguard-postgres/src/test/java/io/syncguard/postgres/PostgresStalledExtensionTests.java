@@ -46,7 +46,6 @@ class PostgresStalledExtensionTests {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)),
                 dataSource::close);
     }

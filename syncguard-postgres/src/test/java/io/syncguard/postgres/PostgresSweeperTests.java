@@ -303,7 +303,6 @@ class PostgresSweeperTests {
                         PostgresSettings.WAITER_TTL,
                         interval,
                         inIsLocked,
-                        PostgresBatching.AUTO,
                         fences),
                 () -> {},
                 time);

@@ -52,7 +52,6 @@ class PostgresTakenAlongTests {
                     PostgresSettings.WAITER_TTL,
                     Duration.ZERO,
                     false,
-                    PostgresBatching.AUTO,
                     FenceSettings.from(FenceSource.COUNTER)),
             () -> {});
 

@@ -60,7 +60,6 @@ class PostgresUpgradeTests {
                 PostgresSettings.WAITER_TTL,
                 Duration.ZERO,
                 false,
-                PostgresBatching.AUTO,
                 FenceSettings.from(FenceSource.COUNTER));
         backend = new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close);
     }

@@ -257,7 +257,6 @@ class PostgresWakeUpsTests {
                         HOURS,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
     }

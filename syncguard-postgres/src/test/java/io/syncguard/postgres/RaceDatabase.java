@@ -73,7 +73,8 @@ class RaceDatabase implements AutoCloseable {
     }
 
     LockBackend newBackend(Runnable onClose) {
-        return new PostgresLockBackend(
+        // Each client has a statement of its own.
+        return PostgresBatching.OFF.backend(
                 dataSource,
                 dataSource,
                 null,
@@ -83,8 +84,6 @@ class RaceDatabase implements AutoCloseable {
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        // Each client has a statement of its own.
-                        PostgresBatching.OFF,
                         FenceSettings.from(FenceSource.COUNTER)),
                 onClose);
     }

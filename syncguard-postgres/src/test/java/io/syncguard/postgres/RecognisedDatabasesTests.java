@@ -107,7 +107,6 @@ class RecognisedDatabasesTests {
                                         PostgresSettings.WAITER_TTL,
                                         Duration.ZERO,
                                         false,
-                                        PostgresBatching.OFF,
                                         FenceSettings.from(FenceSource.COUNTER)),
                                 () -> {})
                         .pins();

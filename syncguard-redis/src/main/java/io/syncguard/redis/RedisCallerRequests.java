@@ -12,7 +12,7 @@ final class RedisCallerRequests {
      * Number of callers up to which each sends its own script: the driver pipelines them on one connection, which is as
      * fast. A batch of two costs the server more than two scripts.
      */
-    private static final int CALLERS = 4;
+    static final int CALLERS = 4;
 
     /** While the server runs one batch, others arrive, and the answers to others are delivered. */
     private static final int BATCHES = 3;
@@ -21,15 +21,13 @@ final class RedisCallerRequests {
     private static final int BATCH_SIZE = 16;
 
     private final RedisScriptRunner scripts;
-    private final RedisBatching batching;
 
     /** One for each shard, in their order, so that a master that does not answer delays no other shard. */
     private final List<AsyncBatcher<RedisRequest, Object>> batchers = new ArrayList<>();
 
-    RedisCallerRequests(RedisScriptRunner scripts, RedisShards shards, RedisBatching batching) {
+    /** @param callers number of callers up to which each sends its own script */
+    RedisCallerRequests(RedisScriptRunner scripts, RedisShards shards, int callers) {
         this.scripts = scripts;
-        this.batching = batching;
-        int callers = batching == RedisBatching.ALWAYS ? 0 : CALLERS;
         AsyncBatcher.Limits limits = new AsyncBatcher.Limits(callers, BATCHES, BATCH_SIZE);
         for (RedisShard shard : shards.all()) {
             batchers.add(new AsyncBatcher<>(new RedisBatchSender(scripts, shard), limits));
@@ -43,9 +41,6 @@ final class RedisCallerRequests {
      * @param limit in milliseconds
      */
     <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
-        if (batching == RedisBatching.OFF) {
-            return scripts.run(request, limit, reader);
-        }
         AsyncBatcher<RedisRequest, Object> batcher =
                 batchers.get(request.shard().number());
         try {

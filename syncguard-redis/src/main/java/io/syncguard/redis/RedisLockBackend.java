@@ -105,6 +105,11 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time) {
+        this(connections, settings, time, RedisCallerRequests.CALLERS);
+    }
+
+    /** @param callers number of callers up to which each sends its own script */
+    RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time, int callers) {
         this.connections = connections;
         this.keys = settings.keys();
         this.timeout = settings.timeout();
@@ -116,7 +121,7 @@ public final class RedisLockBackend implements LockBackend {
         RedisLockIds lockIds = new RedisLockIds(scripts, locks);
         this.sharded = new RedisShardedRequests(scripts, lockIds);
         this.async = new RedisAsyncRequests(scripts, locks, lockIds, connections.timer());
-        this.callerRequests = new RedisCallerRequests(scripts, shards, settings.batching());
+        this.callerRequests = new RedisCallerRequests(scripts, shards, callers);
         this.acquireRequests = new RedisAcquireRequests(requests, locks, waiterTtl);
         this.extensions = new RedisExtensions(requests);
         this.releases = new RedisReleases(requests);

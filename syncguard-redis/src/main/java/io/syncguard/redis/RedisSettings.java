@@ -18,16 +18,9 @@ import java.util.regex.Pattern;
  * @param waiterTtl how long a queue entry lives unless its waiter renews it
  * @param shards number of hash tags over which the keys are spread, so that the masters of a cluster share them; one
  *     for a single server. The number cannot change while there are keys under the prefix
- * @param batching which acquire requests and releases share a script
  * @param fences how fences are drawn. Their source can change from counter to clock, and not back
  */
-public record RedisSettings(
-        String keyPrefix,
-        Duration timeout,
-        Duration waiterTtl,
-        int shards,
-        RedisBatching batching,
-        FenceSettings fences) {
+public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl, int shards, FenceSettings fences) {
 
     /** The default prefix. */
     public static final String KEY_PREFIX = "{syncguard}:";
@@ -67,11 +60,9 @@ public record RedisSettings(
         }
     }
 
-    /**
-     * Creates settings with all keys in one shard, requests that share a script under load, and fences by the clock.
-     */
+    /** Creates settings with all keys in one shard, and fences by the clock. */
     public RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
-        this(keyPrefix, timeout, waiterTtl, 1, RedisBatching.AUTO, FenceSettings.from(FenceSource.CLOCK));
+        this(keyPrefix, timeout, waiterTtl, 1, FenceSettings.from(FenceSource.CLOCK));
     }
 
     RedisKeySpace keys() {

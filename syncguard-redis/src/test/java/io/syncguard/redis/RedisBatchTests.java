@@ -405,14 +405,13 @@ class RedisBatchTests {
     }
 
     private LockBackend open(String url, RedisBatching batching, Duration timeout) {
-        LockBackend backend = new RedisLockBackend(
+        LockBackend backend = batching.backend(
                 RedisServer.connections(url),
                 new RedisSettings(
                         RedisSettings.KEY_PREFIX,
                         timeout,
                         RedisSettings.WAITER_TTL,
                         1,
-                        batching,
                         FenceSettings.from(FenceSource.COUNTER)));
         opened.add(backend);
         return backend;

@@ -109,13 +109,7 @@ class RedisClusterSilenceTests {
 
     private static RedisSettings settings(String prefix) {
         // From counters: the number of grants.
-        return new RedisSettings(
-                prefix,
-                TIMEOUT,
-                RedisSettings.WAITER_TTL,
-                1,
-                RedisBatching.AUTO,
-                FenceSettings.from(FenceSource.COUNTER));
+        return new RedisSettings(prefix, TIMEOUT, RedisSettings.WAITER_TTL, 1, FenceSettings.from(FenceSource.COUNTER));
     }
 
     private static ConditionFactory eventually() {

@@ -182,7 +182,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
     }
 
     LockBackend newBackend(Duration timeout) {
-        RedisLockBackend backend = new RedisLockBackend(limited, settings(settings.keyPrefix(), timeout));
+        RedisLockBackend backend = batching.backend(limited, settings(settings.keyPrefix(), timeout));
         if (shards > 1) {
             // As an application does at its start: the first request of a short lease has no time to connect to a
             // cluster.
@@ -192,7 +192,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
     }
 
     private RedisSettings settings(String prefix, Duration timeout) {
-        return new RedisSettings(prefix, timeout, WAITER_TTL, shards, batching, FenceSettings.from(fences));
+        return new RedisSettings(prefix, timeout, WAITER_TTL, shards, FenceSettings.from(fences));
     }
 
     @Override

@@ -179,10 +179,9 @@ class RedisErrorsTests {
                 Duration.ofSeconds(10),
                 RedisSettings.WAITER_TTL,
                 1,
-                batching,
                 FenceSettings.from(FenceSource.CLOCK));
         try (OwnRedis redis = new OwnRedis("rename-command EVALSHA \"\"");
-                RedisLockBackend backend = new RedisLockBackend(RedisServer.connections(redis.url()), settings)) {
+                RedisLockBackend backend = batching.backend(RedisServer.connections(redis.url()), settings)) {
             Stream.<ThrowingCallable>of(
                             () -> backend.acquire(
                                     AcquireRequests.exclusive("order:42", lockId, Duration.ofMinutes(1), "test")),

@@ -166,12 +166,7 @@ class RedisFailoverTests {
         return new RedisLockBackend(
                 connections,
                 new RedisSettings(
-                        RedisSettings.KEY_PREFIX,
-                        timeout,
-                        RedisSettings.WAITER_TTL,
-                        1,
-                        RedisBatching.AUTO,
-                        FenceSettings.from(fences)));
+                        RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL, 1, FenceSettings.from(fences)));
     }
 
     private static ConditionFactory eventually() {

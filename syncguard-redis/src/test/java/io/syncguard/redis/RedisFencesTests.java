@@ -150,7 +150,6 @@ class RedisFencesTests {
                         Duration.ofSeconds(5),
                         RedisSettings.WAITER_TTL,
                         1,
-                        RedisBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)));
     }
 }

@@ -117,7 +117,6 @@ class RedisForgottenFencesTests {
                         Duration.ofSeconds(5),
                         RedisSettings.WAITER_TTL,
                         1,
-                        RedisBatching.AUTO,
                         FenceSettings.from(fences)));
     }
 }

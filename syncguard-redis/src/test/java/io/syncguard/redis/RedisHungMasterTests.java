@@ -44,12 +44,7 @@ class RedisHungMasterTests {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final RedisSettings SETTINGS = new RedisSettings(
-            RedisSettings.KEY_PREFIX,
-            TIMEOUT,
-            RedisSettings.WAITER_TTL,
-            3,
-            RedisBatching.AUTO,
-            FenceSettings.from(FenceSource.CLOCK));
+            RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL, 3, FenceSettings.from(FenceSource.CLOCK));
 
     private final OwnRedisCluster cluster = new OwnRedisCluster();
     private final Set<String> failed = ConcurrentHashMap.newKeySet();

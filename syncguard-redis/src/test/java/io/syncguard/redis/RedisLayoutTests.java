@@ -193,11 +193,6 @@ class RedisLayoutTests {
         return new RedisLockBackend(
                 connections,
                 new RedisSettings(
-                        prefix,
-                        Duration.ofSeconds(5),
-                        RedisSettings.WAITER_TTL,
-                        shards,
-                        RedisBatching.AUTO,
-                        FenceSettings.from(fences)));
+                        prefix, Duration.ofSeconds(5), RedisSettings.WAITER_TTL, shards, FenceSettings.from(fences)));
     }
 }

@@ -103,7 +103,6 @@ class RedisListLoadTests {
                         Duration.ofSeconds(5),
                         RedisSettings.WAITER_TTL,
                         16,
-                        RedisBatching.AUTO,
                         FenceSettings.from(FenceSource.CLOCK)))) {
             for (int i = 0; i < 50; i++) {
                 String key = "order:" + i;

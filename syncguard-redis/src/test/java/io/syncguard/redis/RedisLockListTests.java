@@ -117,7 +117,6 @@ class RedisLockListTests extends LockListContract {
                         Duration.ofSeconds(5),
                         Duration.ofMinutes(1),
                         1,
-                        RedisBatching.AUTO,
                         FenceSettings.from(FenceSource.CLOCK)));
     }
 

@@ -106,7 +106,6 @@ class RedisRightsTests {
                 Duration.ofSeconds(5),
                 Duration.ofMinutes(1),
                 4,
-                RedisBatching.AUTO,
                 FenceSettings.from(FenceSource.CLOCK));
         AcquireRequest any = AcquireRequests.exclusive(
                 "order:42", four.spread().lockIdIn(four.spread().ofName("order:42"), "A".repeat(22)), TTL, "test");

@@ -445,15 +445,15 @@ class RedisServerErrorsTests {
     }
 
     private LockBackend open(LettuceConnectionFactory application) {
-        LockBackend another = new RedisLockBackend(
-                application,
-                new RedisSettings(
-                        RedisSettings.KEY_PREFIX,
-                        Duration.ofSeconds(2),
-                        RedisSettings.WAITER_TTL,
-                        1,
-                        batching(),
-                        FenceSettings.from(FenceSource.CLOCK)));
+        LockBackend another = batching()
+                .backend(
+                        application,
+                        new RedisSettings(
+                                RedisSettings.KEY_PREFIX,
+                                Duration.ofSeconds(2),
+                                RedisSettings.WAITER_TTL,
+                                1,
+                                FenceSettings.from(FenceSource.CLOCK)));
         opened.add(another);
         return another;
     }

@@ -162,7 +162,6 @@ class RedisShardsTests {
                         Duration.ofSeconds(2),
                         RedisSettings.WAITER_TTL,
                         count,
-                        RedisBatching.AUTO,
                         FenceSettings.from(FenceSource.CLOCK)))
                 .withMessageContaining(message)
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));

@@ -46,15 +46,15 @@ class RedisSilenceTests {
 
     private final RedisProxy proxy = new RedisProxy(redis.url());
     private final LockEngine engine = new LockEngine(
-            new RedisLockBackend(
-                    RedisServer.connections(proxy.url()),
-                    new RedisSettings(
-                            RedisSettings.KEY_PREFIX,
-                            TIMEOUT,
-                            RedisSettings.WAITER_TTL,
-                            1,
-                            batching(),
-                            FenceSettings.from(FenceSource.COUNTER))),
+            batching()
+                    .backend(
+                            RedisServer.connections(proxy.url()),
+                            new RedisSettings(
+                                    RedisSettings.KEY_PREFIX,
+                                    TIMEOUT,
+                                    RedisSettings.WAITER_TTL,
+                                    1,
+                                    FenceSettings.from(FenceSource.COUNTER))),
             SETTINGS,
             TransactionBoundary.NONE,
             List.of());

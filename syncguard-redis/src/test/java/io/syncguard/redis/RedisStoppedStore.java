@@ -115,18 +115,12 @@ public final class RedisStoppedStore implements StoppedStore {
     public LockBackend newBackend() {
         try {
             Class<?> settings = stopped.loadClass(RedisSettings.class.getName());
-            Class<?> batching = stopped.loadClass(RedisBatching.class.getName());
             return (LockBackend) stopped.loadClass(RedisLockBackend.class.getName())
                     .getConstructor(LettuceConnectionFactory.class, settings)
                     .newInstance(
                             connections,
                             settings.getConstructors()[0].newInstance(
-                                    prefix,
-                                    Duration.ofSeconds(5),
-                                    WAITER_TTL,
-                                    1,
-                                    batching.getEnumConstants()[0],
-                                    FenceSettings.from(fences)));
+                                    prefix, Duration.ofSeconds(5), WAITER_TTL, 1, FenceSettings.from(fences)));
         } catch (ReflectiveOperationException ex) {
             throw new IllegalStateException(ex);
         }

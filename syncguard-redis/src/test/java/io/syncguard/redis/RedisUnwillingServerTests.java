@@ -143,7 +143,6 @@ class RedisUnwillingServerTests {
                         Duration.ofSeconds(10),
                         RedisSettings.WAITER_TTL,
                         1,
-                        RedisBatching.AUTO,
                         FenceSettings.from(FenceSource.COUNTER)));
     }
 

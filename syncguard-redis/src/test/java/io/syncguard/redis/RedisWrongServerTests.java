@@ -123,7 +123,7 @@ class RedisWrongServerTests {
     }
 
     private LockBackend open(RedisBatching batching) {
-        return new RedisLockBackend(
+        return batching.backend(
                 new LettuceConnectionFactory(new RedisStandaloneConfiguration(
                         "127.0.0.1", URI.create(address.url()).getPort())),
                 new RedisSettings(
@@ -131,7 +131,6 @@ class RedisWrongServerTests {
                         Duration.ofSeconds(2),
                         RedisSettings.WAITER_TTL,
                         1,
-                        batching,
                         FenceSettings.from(FenceSource.CLOCK)));
     }
 

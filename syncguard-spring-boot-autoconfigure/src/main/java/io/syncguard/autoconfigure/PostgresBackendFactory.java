@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresScript;
@@ -40,7 +39,6 @@ record PostgresBackendFactory(
                     PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
                     postgres.cleanupInIsLocked(),
-                    PostgresBatching.AUTO,
                     properties.fencesOr(FenceSource.COUNTER));
             PostgresSchema schema = new PostgresSchema(pools.operations(), script, postgres.schemaScript());
             switch (postgres.schemaManagement()) {

@@ -9,7 +9,6 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
-import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -217,8 +216,7 @@ record SyncGuardProperties(
             @DefaultValue("2s") Duration networkTimeout) {
 
         RedisSettings settings(FenceSettings fences) {
-            return new RedisSettings(
-                    keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, RedisBatching.AUTO, fences);
+            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, fences);
         }
     }
 

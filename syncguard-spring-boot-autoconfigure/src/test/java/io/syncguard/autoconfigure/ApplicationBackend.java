@@ -2,12 +2,10 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.postgres.PostgresBatching;
-import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisBatching;
-import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -72,10 +70,16 @@ public final class ApplicationBackend {
             Duration waiterTtl,
             Function<String, @Nullable String> properties) {
         if (url.startsWith(CLUSTER)) {
-            return onCluster(url.substring(CLUSTER.length()), redisSettings(networkTimeout, waiterTtl, 4, properties));
+            return onCluster(
+                    url.substring(CLUSTER.length()),
+                    value(properties, BATCHING, RedisBatching.AUTO),
+                    redisSettings(networkTimeout, waiterTtl, 4, properties));
         }
         return url.startsWith("redis:")
-                ? onRedis(url, redisSettings(networkTimeout, waiterTtl, 1, properties))
+                ? onRedis(
+                        url,
+                        value(properties, BATCHING, RedisBatching.AUTO),
+                        redisSettings(networkTimeout, waiterTtl, 1, properties))
                 : onPostgres(url, poolSize, networkTimeout, waiterTtl, properties);
     }
 
@@ -86,7 +90,6 @@ public final class ApplicationBackend {
                 networkTimeout,
                 waiterTtl,
                 shards,
-                value(properties, BATCHING, RedisBatching.AUTO),
                 FenceSettings.from(value(properties, "syncguard.fences", FenceSource.CLOCK)));
     }
 
@@ -96,18 +99,18 @@ public final class ApplicationBackend {
         return value == null ? otherwise : Enum.valueOf(otherwise.getDeclaringClass(), value.toUpperCase(Locale.ROOT));
     }
 
-    private static LockBackend onRedis(String url, RedisSettings settings) {
+    private static LockBackend onRedis(String url, RedisBatching batching, RedisSettings settings) {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
-        return new RedisLockBackend(application, settings);
+        return batching.backend(application, settings);
     }
 
-    private static LockBackend onCluster(String nodes, RedisSettings settings) {
+    private static LockBackend onCluster(String nodes, RedisBatching batching, RedisSettings settings) {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application =
                 new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
-        return new RedisLockBackend(application, settings);
+        return batching.backend(application, settings);
     }
 
     private static LockBackend onPostgres(
@@ -137,7 +140,7 @@ public final class ApplicationBackend {
 
     private static LockBackend on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {
         pools.started();
-        return new PostgresLockBackend(
+        return batching.backend(
                 pools.operations(),
                 pools.engine(),
                 pools.wakeUps(),
@@ -147,7 +150,6 @@ public final class ApplicationBackend {
                         waiterTtl,
                         Duration.ZERO,
                         false,
-                        batching,
                         FenceSettings.from(FenceSource.COUNTER)),
                 pools::close);
     }

@@ -210,7 +210,7 @@ class HostileSchemaTests {
         HikariDataSource pool = new HikariDataSource();
         pool.setDataSource(connections);
         pool.setMaximumPoolSize(2);
-        PostgresLockBackend backend = new PostgresLockBackend(
+        PostgresLockBackend backend = batching.backend(
                 pool,
                 pool,
                 connections,
@@ -220,7 +220,6 @@ class HostileSchemaTests {
                         Duration.ofMinutes(1),
                         Duration.ZERO,
                         false,
-                        batching,
                         FenceSettings.from(fences)),
                 pool::close);
         opened.add(backend::close);

@@ -180,7 +180,6 @@ class PostgresKeysTogetherTests {
                 PostgresSettings.WAITER_TTL,
                 Duration.ZERO,
                 false,
-                PostgresBatching.AUTO,
                 FenceSettings.from(FenceSource.COUNTER));
         return runner.withBean(
                 LockBackend.class, () -> new PostgresLockBackend(callers, engine, null, settings, () -> {}));

@@ -270,7 +270,6 @@ class PostgresRightsTests {
                         Duration.ofMinutes(1),
                         Duration.ZERO,
                         false,
-                        PostgresBatching.OFF,
                         FenceSettings.from(FenceSource.COUNTER)),
                 () -> {});
         backends.add(backend);

@@ -2,7 +2,6 @@ package io.syncguard.verification.bugs;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
-import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
@@ -35,7 +34,6 @@ final class StoreBugs {
             PostgresSettings.WAITER_TTL,
             Duration.ZERO,
             false,
-            PostgresBatching.OFF,
             FenceSettings.from(FenceSource.COUNTER));
 
     private StoreBugs() {}
