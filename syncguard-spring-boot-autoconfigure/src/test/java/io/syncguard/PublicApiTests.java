@@ -17,6 +17,7 @@ class PublicApiTests {
     private static final Set<String> IMPORTED = Set.of(
             "io.syncguard",
             "io.syncguard.spi",
+            "io.syncguard.rules",
             "io.syncguard.leader",
             "io.syncguard.fencing",
             "io.syncguard.web",

@@ -14,8 +14,8 @@ public interface GrantListener {
     default void granted(RawLockInfo lease) {}
 
     /**
-     * The lease was released, or deleted after it had ended otherwise. A lease that lapsed is deleted at the next grant
-     * of its key.
+     * The lease was released, or deleted after it had ended otherwise. A lapsed lease ends before the next grant of any
+     * key at the latest, and may be reported again.
      */
     default void ended(RawLockInfo lease) {}
 }

@@ -6,6 +6,9 @@ import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
+import io.syncguard.rules.JointDecision;
+import io.syncguard.rules.KeyRules;
+import io.syncguard.rules.KeyState;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
@@ -37,12 +40,13 @@ public final class InMemoryLockBackend implements LockBackend {
             Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     private final InMemoryStore store;
+    private final KeyRules rules;
     private final Function<AcquireRequest, @Nullable AcquireResult> interceptor;
 
     /** The answers of the interceptor to requests that are sent again, alone. */
     private final Map<String, AcquireResult> refused = new ConcurrentHashMap<>();
 
-    private final WaitingProcess process = new WaitingProcess();
+    private final WaitingProcess process;
 
     /** Makes a backend with a store of its own. */
     public InMemoryLockBackend() {
@@ -59,7 +63,9 @@ public final class InMemoryLockBackend implements LockBackend {
      */
     public InMemoryLockBackend(InMemoryStore store, Function<AcquireRequest, @Nullable AcquireResult> interceptor) {
         this.store = store;
+        this.rules = store.rules();
         this.interceptor = interceptor;
+        this.process = store.newProcess();
     }
 
     /** Whether wake-ups arrive in this process from now on. The engine is not notified of the change. */
@@ -81,54 +87,60 @@ public final class InMemoryLockBackend implements LockBackend {
     public AcquireResult acquire(AcquireRequest request) {
         AcquireResult earlier = refused.remove(request.lockId());
         AcquireResult intercepted = earlier == null ? interceptor.apply(request) : earlier;
-        return intercepted == null ? store.with(request.key(), key -> key.acquire(request, process)) : intercepted;
+        return intercepted == null
+                ? store.step(request.key(), (key, now) -> rules.acquire(key, request, process.channel(), now))
+                : intercepted;
     }
 
     @Override
     public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
         return store.call(() -> {
-            for (int i = 0; i < requests.size(); i++) {
-                AcquireResult.Refused refusal = refusal(requests.get(i), extent);
-                if (refusal != null) {
-                    List<AcquireRequest> inFront = extent == JointExtent.IN_FRONT ? requests.subList(0, i) : List.of();
-                    return new JointResult(granted(inFront), new JointResult.Refusal(i, refusal));
+            JointResult.Refusal blocked =
+                    together(requests, JointExtent.NOTHING).refusal();
+            int asked = blocked == null ? requests.size() : blocked.position() + 1;
+            for (int i = 0; i < asked; i++) {
+                if (interceptor.apply(requests.get(i)) instanceof AcquireResult.Refused answer) {
+                    return intercepted(requests, i, answer, extent);
                 }
             }
-            return new JointResult(granted(extent == JointExtent.NOTHING ? List.of() : requests), null);
+            return together(requests, extent);
         });
     }
 
-    private AcquireResult.@Nullable Refused refusal(AcquireRequest request, JointExtent extent) {
-        if (interceptor.apply(request) instanceof AcquireResult.Refused answer) {
-            if (extent == JointExtent.IN_FRONT) {
-                refused.put(request.lockId(), answer);
-            }
-            return answer;
+    /** The interceptor refuses the request at this position, and the keys of those in front of it are free. */
+    private JointResult intercepted(
+            List<AcquireRequest> requests, int position, AcquireResult.Refused answer, JointExtent extent) {
+        List<AcquireRequest> inFront = List.of();
+        if (extent == JointExtent.IN_FRONT) {
+            refused.put(requests.get(position).lockId(), answer);
+            inFront = requests.subList(0, position);
         }
-        return store.<AcquireResult.@Nullable Refused>with(request.key(), key -> key.refusal(request));
+        return new JointResult(together(inFront, extent).grants(), new JointResult.Refusal(position, answer));
     }
 
-    /** The leases of requests that cannot be refused. */
-    private List<AcquireResult.Granted> granted(List<AcquireRequest> requests) {
-        return requests.stream()
-                .map(request -> (AcquireResult.Granted) store.with(request.key(), key -> key.acquire(request, process)))
-                .toList();
+    private JointResult together(List<AcquireRequest> requests, JointExtent extent) {
+        List<KeyState> keys =
+                requests.stream().map(request -> store.state(request.key())).toList();
+        JointDecision decision = rules.acquireTogether(keys, requests, extent, store.now());
+        decision.grants().forEach(store::done);
+        return decision.answer();
     }
 
     @Override
     public ReleaseResult release(KeyedLockId id) {
-        return release(id.lockId(), process);
+        return store.step(id, (key, now) -> rules.handOver(key, id.lockId(), process.channel(), now));
     }
 
     @Override
     public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-        return store.withLockId(id.lockId(), key -> key.releaseAfter(id.lockId(), held), ReleaseResult.NOT_FOUND);
+        return store.step(id, (key, now) -> rules.releaseAfter(key, id.lockId(), held, now));
     }
 
     @Override
     public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
-        return store.call(
-                () -> ids.stream().map(id -> release(id.lockId(), null)).toList());
+        return store.call(() -> ids.stream()
+                .map(id -> store.step(id, (key, now) -> rules.release(key, id.lockId(), now)))
+                .toList());
     }
 
     @Override
@@ -141,12 +153,12 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     private Duration renewWaiter(KeyedLockId id) {
-        return store.withLockId(id.lockId(), key -> key.renewWaiter(id.lockId()), Duration.ZERO);
+        return store.step(id, (key, now) -> rules.renewWaiter(key, id.lockId(), now));
     }
 
     @Override
     public Duration waiterTtl() {
-        return store.waiterTtl();
+        return rules.waiterTtl();
     }
 
     @Override
@@ -166,12 +178,16 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public ExtendResult extend(ExtendRequest request) {
-        return store.withLockId(request.lockId(), key -> key.extend(request), new ExtendResult.NotFound());
+        return store.step(id(request), (key, now) -> rules.extend(key, request, now));
     }
 
     @Override
     public ExtendResult rotate(ExtendRequest request) {
-        return store.withLockId(request.lockId(), key -> key.rotate(request), new ExtendResult.NotFound());
+        return store.step(id(request), (key, now) -> rules.rotate(key, request, now));
+    }
+
+    private static KeyedLockId id(ExtendRequest request) {
+        return new KeyedLockId(request.key(), request.lockId());
     }
 
     @Override
@@ -181,23 +197,24 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public List<RawLockInfo> lookup(String key) {
-        return store.with(key, stored -> stored.leases().lookup(store.now()));
+        return store.read(key, KeyState::lookup);
     }
 
     @Override
     public Optional<RawLockInfo> lookupById(KeyedLockId id) {
-        return store.withLockId(
-                id.lockId(), key -> key.leases().lookupById(id.lockId(), store.now()), Optional.empty());
+        return store.call(() -> lookup(store.keyOf(id)).stream()
+                .filter(lease -> lease.lockId().equals(id.lockId()))
+                .findFirst());
     }
 
     @Override
     public LockPage list(LockQuery query) {
         return store.call(() -> LockPage.of(
-                store.keys()
-                        .filter(stored -> stored.key().startsWith(query.prefix())
-                                && BY_BYTES.compare(stored.key(), query.after()) > 0)
-                        .sorted(Comparator.comparing(StoredKey::key, BY_BYTES))
-                        .flatMap(stored -> stored.status().stream())
+                store.used()
+                        .filter(key ->
+                                key.key().startsWith(query.prefix()) && BY_BYTES.compare(key.key(), query.after()) > 0)
+                        .sorted(Comparator.comparing(KeyState::key, BY_BYTES))
+                        .flatMap(key -> key.status(store.now()).stream())
                         .limit(query.limit() + 1L)
                         .toList(),
                 query.limit()));
@@ -205,12 +222,12 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public Optional<LockStatus> status(String key) {
-        return store.with(key, StoredKey::status);
+        return store.read(key, KeyState::status);
     }
 
     @Override
     public ForcedRelease forceRelease(String key) {
-        return store.with(key, StoredKey::forceRelease);
+        return store.step(key, rules::forceRelease);
     }
 
     @Override
@@ -220,8 +237,4 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public void close() {}
-
-    private ReleaseResult release(String lockId, @Nullable WaitingProcess releasing) {
-        return store.withLockId(lockId, key -> key.release(lockId, releasing), ReleaseResult.NOT_FOUND);
-    }
 }

@@ -3,25 +3,35 @@ package io.syncguard.memory;
 import io.syncguard.Fence;
 import io.syncguard.LockLimits;
 import io.syncguard.concurrent.Time;
+import io.syncguard.rules.Decision;
+import io.syncguard.rules.KeyChanges;
+import io.syncguard.rules.KeyRules;
+import io.syncguard.rules.KeyState;
+import io.syncguard.rules.QueueEntry;
+import io.syncguard.rules.StoredLease;
+import io.syncguard.rules.WakeUp;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What a server is to the other backends: the leases, queues and fence counters of all keys, and a clock. Each
- * operation is one step under one lock, and sees one time. Thread-safe. Several backends may share it: each of
- * them is a process.
+ * What a server is to the other backends: a map of the keys, a clock, and a lock. The {@linkplain KeyRules rules}
+ * decide. Each operation is one step under the lock, and sees one time. Thread-safe. Several backends may share it:
+ * each of them is a process.
  *
  * <p>Its public methods are for tests: they bypass the backends, as an operator or a fault would.
  */
@@ -30,13 +40,15 @@ public final class InMemoryStore {
     private static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
     private final LongSupplier millis;
-    private final Duration waiterTtl;
-    private final FenceCounters fences;
+    private final KeyRules rules;
     private final GrantListener listener;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The keys that have leases or queue entries. */
-    private final Map<String, StoredKey> keys = new HashMap<>();
+    /** All keys that were ever asked for. A free one has its fence counter. */
+    private final Map<String, KeyState> keys = new HashMap<>();
+
+    /** The channel of a process is its position. */
+    private final List<WaitingProcess> processes = new ArrayList<>();
 
     /** The time of the operation that has the lock. */
     private long now;
@@ -63,19 +75,19 @@ public final class InMemoryStore {
 
     private InMemoryStore(LongSupplier millis, Duration waiterTtl, FenceSource source, GrantListener listener) {
         this.millis = millis;
-        this.waiterTtl = waiterTtl;
-        this.fences = new FenceCounters(source);
+        this.rules = new KeyRules(waiterTtl, source);
         this.listener = listener;
     }
 
     /** Ends all leases of the key and their tolerance now. Nobody is informed. */
     public void expire(String key) {
-        run(() -> leasesOf(key).forEach(lease -> lease.expire(now)));
+        changeLeases(key, this::expired);
     }
 
     /** Ends the lease with this lock id and its tolerance now. Nobody is informed. */
     public void expireLease(String lockId) {
-        run(() -> find(lockId).map(found -> found.leases().find(lockId)).ifPresent(lease -> lease.expire(now)));
+        run(() -> changeLeases(
+                keyOf(new KeyedLockId(lockId)), lease -> lease.lockId().equals(lockId) ? expired(lease) : lease));
     }
 
     /**
@@ -90,7 +102,7 @@ public final class InMemoryStore {
 
     /** Does the same for the lease with this fence alone, such as one of several permits. */
     public List<String> revoke(String key, Fence fence) {
-        return revoke(key, lease -> lease.has(fence));
+        return revoke(key, lease -> lease.fence().equals(fence));
     }
 
     /** Deletes the leases of the key that have no holder any more, and wakes its waiters. */
@@ -100,14 +112,17 @@ public final class InMemoryStore {
 
     /** Does the same for the lease with this fence alone. */
     public void free(String key, Fence fence) {
-        free(key, lease -> lease.has(fence));
+        free(key, lease -> lease.fence().equals(fence));
     }
 
     /** Deletes the queue entry with this lock id and wakes its waiter. */
     public void dismiss(String lockId) {
-        run(() -> find(lockId)
-                .ifPresent(stored ->
-                        Optional.ofNullable(stored.queue().find(lockId)).ifPresent(stored::dismiss)));
+        run(() -> state(keyOf(new KeyedLockId(lockId))).waiters(now).stream()
+                .filter(entry -> entry.lockId().equals(lockId))
+                .forEach(entry -> {
+                    step(new KeyedLockId(lockId), (key, time) -> rules.release(key, lockId, time));
+                    entry.wakeUp(null).ifPresent(this::send);
+                }));
     }
 
     /** Ends the queue entry with this lock id now. */
@@ -117,69 +132,80 @@ public final class InMemoryStore {
 
     /** Lets the queue entry with this lock id end after this time. */
     public void endQueueEntryIn(String lockId, Duration left) {
-        run(() -> find(lockId)
-                .map(found -> found.queue().find(lockId))
-                .ifPresent(entry -> entry.expireAt(now + left.toMillis())));
+        run(() -> change(
+                keyOf(new KeyedLockId(lockId)),
+                key -> key.withQueue(key.queue().stream()
+                        .map(entry -> entry.lockId().equals(lockId) ? entry.until(now + left.toMillis()) : entry)
+                        .toList())));
     }
 
-    /** Deletes the lapsed leases of the key. */
+    /** Deletes the lapsed leases and queue entries of the key, and wakes its waiters. */
     public void sweep(String key) {
-        run(() -> used(key).ifPresent(StoredKey::removeLapsed));
+        step(key, rules::sweep);
     }
 
     /** Sets the fence counter of the key as if this number of fences had been drawn. */
     public void drawnUpTo(String key, long fence) {
-        run(() -> fences.set(key, fence));
+        change(key, state -> state.withLastFence(fence));
     }
 
     /** Deletes the fence counter of the key. */
     public void loseCounter(String key) {
-        run(() -> fences.lose(key));
+        drawnUpTo(key, 0);
     }
 
     /** The last fence that was drawn for the key, zero if none was. */
     public long fence(String key) {
-        return call(() -> fences.last(key));
+        return read(key, (state, time) -> state.lastFence());
     }
 
     /** The lock ids of the key's waiters, by arrival. */
     public List<String> queue(String key) {
-        return call(() -> used(key).stream()
-                .flatMap(stored -> stored.queue().live(now).stream())
-                .map(QueueEntry::lockId)
-                .toList());
+        return read(
+                key,
+                (state, time) ->
+                        state.waiters(time).stream().map(QueueEntry::lockId).toList());
     }
 
     /** The keys that have leases or waiters. */
     public Set<String> usedKeys() {
-        return call(() -> Set.copyOf(keys.keySet()));
+        return call(() -> used().map(KeyState::key).collect(Collectors.toUnmodifiableSet()));
     }
 
-    /** Does one step with a key. */
-    <T extends @Nullable Object> T with(String key, Function<StoredKey, T> step) {
+    /** The backends of this store are its processes. */
+    WaitingProcess newProcess() {
         return call(() -> {
-            StoredKey stored = keys.computeIfAbsent(key, unknown -> new StoredKey(unknown, this));
-            try {
-                return step.apply(stored);
-            } finally {
-                if (stored.isEmpty()) {
-                    keys.remove(key);
-                }
-            }
+            WaitingProcess process = new WaitingProcess(Integer.toString(processes.size()));
+            processes.add(process);
+            return process;
         });
     }
 
-    /**
-     * Does one step with the key that has a lease or a queue entry with this lock id.
-     *
-     * @param unknown the answer if there is none
-     */
-    <T> T withLockId(String lockId, Function<StoredKey, T> step, T unknown) {
-        return call(() -> find(lockId).map(found -> with(found.key(), step)).orElse(unknown));
+    KeyRules rules() {
+        return rules;
+    }
+
+    /** The time of the running step. */
+    long now() {
+        return now;
+    }
+
+    /** Does one step with the key that has a lease or a queue entry with this lock id. */
+    <T> T step(KeyedLockId id, BiFunction<KeyState, Long, Decision<T>> rule) {
+        return call(() -> step(keyOf(id), rule));
+    }
+
+    /** Does one step with a key. */
+    <T> T step(String key, BiFunction<KeyState, Long, Decision<T>> rule) {
+        return call(() -> done(rule.apply(state(key), now)));
+    }
+
+    <T> T read(String key, BiFunction<KeyState, Long, T> reading) {
+        return call(() -> reading.apply(state(key), now));
     }
 
     /** Does several steps without others between them. */
-    <T extends @Nullable Object> T call(Supplier<T> steps) {
+    <T> T call(Supplier<T> steps) {
         lock.lock();
         try {
             if (lock.getHoldCount() == 1) {
@@ -191,72 +217,89 @@ public final class InMemoryStore {
         }
     }
 
-    /** All keys with leases or queue entries. Called within a step. */
-    Stream<StoredKey> keys() {
-        return keys.values().stream();
+    /** Within a step. */
+    KeyState state(String key) {
+        return keys.getOrDefault(key, KeyState.unused(key));
     }
 
-    /** The time of the running step. */
-    long now() {
-        return now;
+    /** The keys that somebody holds or waits for. Within a step. */
+    Stream<KeyState> used() {
+        return keys.values().stream().filter(key -> !key.isFree());
     }
 
-    Duration waiterTtl() {
-        return waiterTtl;
+    /** The key with this lock id; one that nobody uses if there is none. Within a step. */
+    String keyOf(KeyedLockId id) {
+        return id.key() != null
+                ? id.key()
+                : used().filter(key -> key.has(id.lockId()))
+                        .map(KeyState::key)
+                        .findFirst()
+                        .orElse("");
     }
 
-    FenceCounters fences() {
-        return fences;
+    /** Writes what was decided, and sends the messages. Within a step. */
+    <T> T done(Decision<T> decision) {
+        write(decision.before(), decision.after());
+        decision.wakeUps().forEach(this::send);
+        return decision.answer();
     }
 
-    /** Reports the ends of lapsed leases before the grant: their keys may have had no operation since. */
-    void granted(StoredLease lease) {
-        keys().flatMap(stored -> stored.leases().all().stream())
-                .filter(other -> other.expiresAt() <= now)
-                .forEach(this::ended);
-        listener.granted(lease.info());
+    private void send(WakeUp message) {
+        processes.get(Integer.parseInt(message.channel())).receive(message);
     }
 
-    void ended(StoredLease lease) {
-        if (lease.end()) {
-            listener.ended(lease.info());
+    private void write(KeyState before, KeyState after) {
+        keys.put(after.key(), after);
+        if (listener != GrantListener.NONE) {
+            report(after.key(), KeyChanges.between(before, after).leases());
         }
     }
 
-    private List<String> revoke(String key, Predicate<StoredLease> chosen) {
-        return call(() -> leasesOf(key).stream()
-                .filter(lease -> !lease.isReserved() && chosen.test(lease))
-                .map(this::revoked)
-                .toList());
-    }
-
-    private void free(String key, Predicate<StoredLease> chosen) {
-        with(key, stored -> {
-            stored.free(chosen);
-            return stored;
+    /** Reports the ends of lapsed leases before a grant: their keys may have had no operation since. */
+    private void report(String key, KeyChanges.Rows<StoredLease> leases) {
+        leases.deleted().forEach(lease -> listener.ended(lease.info(key)));
+        leases.inserted().stream().filter(StoredLease::hasHolder).forEach(lease -> {
+            used().flatMap(other -> other.leases().stream()
+                            .filter(old -> old.expiresAt() <= now)
+                            .map(old -> old.info(other.key())))
+                    .forEach(listener::ended);
+            listener.granted(lease.info(key));
         });
     }
 
-    private String revoked(StoredLease lease) {
-        ended(lease);
-        lease.reserve(LockLimits.MAX_DURATION);
-        return lease.request().lockId();
+    private List<String> revoke(String key, Predicate<StoredLease> chosen) {
+        return call(() -> {
+            List<StoredLease> revoked = state(key).leases().stream()
+                    .filter(lease -> lease.hasHolder() && chosen.test(lease))
+                    .toList();
+            changeLeases(key, lease -> revoked.contains(lease) ? lease.withoutHolder(LockLimits.MAX_DURATION) : lease);
+            return revoked.stream().map(StoredLease::lockId).toList();
+        });
     }
 
-    private Optional<StoredKey> used(String key) {
-        return Optional.ofNullable(keys.get(key));
+    private void free(String key, Predicate<StoredLease> chosen) {
+        run(() -> {
+            change(
+                    key,
+                    state -> state.withLeases(state.leases().stream()
+                            .filter(lease -> lease.hasHolder() || !chosen.test(lease))
+                            .toList()));
+            sweep(key);
+        });
     }
 
-    private Optional<StoredKey> find(String lockId) {
-        return keys().filter(stored ->
-                        stored.leases().find(lockId) != null || stored.queue().find(lockId) != null)
-                .findFirst();
+    private StoredLease expired(StoredLease lease) {
+        return lease.until(now - LockBackend.TOLERANCE_MILLIS);
     }
 
-    private List<StoredLease> leasesOf(String key) {
-        return used(key).stream()
-                .flatMap(stored -> stored.leases().all().stream())
-                .toList();
+    private void changeLeases(String key, UnaryOperator<StoredLease> change) {
+        change(
+                key,
+                state -> state.withLeases(state.leases().stream().map(change).toList()));
+    }
+
+    private void change(String key, UnaryOperator<KeyState> change) {
+        run(() -> write(state(key), change.apply(state(key))));
     }
 
     private void run(Runnable step) {

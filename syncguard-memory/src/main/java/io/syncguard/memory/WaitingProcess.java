@@ -1,17 +1,23 @@
 package io.syncguard.memory;
 
-import io.syncguard.spi.AcquireResult;
+import io.syncguard.rules.WakeUp;
 import io.syncguard.spi.WakeUpListener;
 import org.jspecify.annotations.Nullable;
 
-/** A process on an {@link InMemoryStore}, as the queues see it: what wakes its waiters. Thread-safe. */
+/** A process on an {@link InMemoryStore}: what its waiters receive. Thread-safe. */
 final class WaitingProcess {
+
+    private final String channel;
 
     /** Written by the engine before its first request, read by all. */
     private volatile @Nullable WakeUpListener engine;
 
     /** Written by a test, read by all. */
     private volatile boolean deliversWakeUps = true;
+
+    WaitingProcess(String channel) {
+        this.channel = channel;
+    }
 
     void connect(WakeUpListener listener) {
         engine = listener;
@@ -25,21 +31,21 @@ final class WaitingProcess {
         return deliversWakeUps;
     }
 
-    boolean isListening() {
-        return engine != null;
+    /** Where its waiters receive messages; {@code null} without an engine. */
+    @Nullable
+    String channel() {
+        return engine == null ? null : channel;
     }
 
-    void wake(long waiter) {
+    void receive(WakeUp message) {
         WakeUpListener listener = engine;
-        if (deliversWakeUps && listener != null) {
-            listener.wake(waiter);
+        if (!deliversWakeUps || listener == null) {
+            return;
         }
-    }
-
-    void handOver(long waiter, AcquireResult.Granted grant) {
-        WakeUpListener listener = engine;
-        if (deliversWakeUps && listener != null) {
-            listener.handOver(waiter, grant);
+        if (message.handOver() == null) {
+            listener.wake(message.waiterNumber());
+        } else {
+            listener.handOver(message.waiterNumber(), message.handOver());
         }
     }
 }

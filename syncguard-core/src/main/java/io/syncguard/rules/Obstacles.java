@@ -1,4 +1,4 @@
-package io.syncguard.memory;
+package io.syncguard.rules;
 
 import io.syncguard.spi.AcquireResult;
 import java.time.Duration;

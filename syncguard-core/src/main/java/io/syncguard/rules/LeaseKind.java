@@ -1,0 +1,30 @@
+package io.syncguard.rules;
+
+import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+
+/**
+ * What kind of lease a request asks for: an exclusive one, a shared one, or one of so many permits.
+ *
+ * @param permits how many shared leases the key may have with this one; 0 for no limit, as in every exclusive request
+ */
+public record LeaseKind(LockMode mode, int permits) {
+
+    static LeaseKind of(AcquireRequest request) {
+        return new LeaseKind(request.mode(), request.permits());
+    }
+
+    boolean isExclusive() {
+        return mode == LockMode.EXCLUSIVE;
+    }
+
+    /** Whether no reader passes a waiter of this kind: it is exclusive, or has permits. */
+    boolean blocksReaders() {
+        return isExclusive() || permits > 0;
+    }
+
+    /** Whether one waiter has to wait for the other: always, unless both are readers without permits. */
+    boolean conflictsWith(LeaseKind other) {
+        return blocksReaders() || other.blocksReaders();
+    }
+}
