@@ -40,8 +40,8 @@ final class HistorySimulator {
 
     private HistorySimulator(long seed, Bug bug) {
         this.time = new SimulatedTime(seed);
-        this.server = new SimulatedServer(bug);
-        this.wakeUps = new SimulatedWakeUps(time, server, bug);
+        this.wakeUps = new SimulatedWakeUps(time, bug);
+        this.server = new SimulatedServer(bug, wakeUps);
     }
 
     /** Simulates this many steps of a key. */

@@ -1,5 +1,7 @@
 package io.syncguard.verification.history;
 
+import io.syncguard.LockMode;
+import io.syncguard.rules.StoredLease;
 import io.syncguard.verification.history.HistoryEvent.Kind;
 import io.syncguard.verification.history.HistoryEvent.Lease;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
@@ -132,10 +134,6 @@ final class SimulatedCaller {
         time.later(start, time.random(5), () -> {
             long end = time.now() + time.random(5);
             Outcome outcome = server.release(released, time.now());
-            if (outcome == Outcome.OK) {
-                wakeUps.handOver();
-            }
-            wakeUps.wake();
             time.record(asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : outcome));
             if (holds && outcome == Outcome.OK) {
                 HistoryEvent given = time.event(process, Kind.HANDLE_RELEASED, released, start);
@@ -147,12 +145,10 @@ final class SimulatedCaller {
 
     /** Ends a lease in the store, as an administrator does. */
     private void endInStore(long start) {
-        for (String live : server.live(time.now())) {
-            server.end(live);
-            HistoryEvent ended = time.event("people", Kind.ENDED, live, start);
+        for (String lockId : server.end(time.now())) {
+            HistoryEvent ended = time.event("people", Kind.ENDED, lockId, start);
             time.record(ended.answered((start + 1) * MILLI, Outcome.OK));
         }
-        wakeUps.wake();
         again(start);
     }
 
@@ -165,10 +161,11 @@ final class SimulatedCaller {
                 time.record(asked.answered(end * MILLI, Outcome.NOT_HELD));
             } else {
                 String found = live.get(time.random(live.size()));
-                SimulatedServer.Row row = server.row(found);
+                StoredLease row = server.row(found);
+                boolean isShared = row.mode() == LockMode.SHARED;
                 time.record(asked.ofLock(found)
                         .answered(end * MILLI, Outcome.OK)
-                        .with(new Lease(row.fence(), 0, row.acquiredAt(), row.expiresAt(), row.shared())));
+                        .with(new Lease(row.fence().value(), 0, row.acquiredAt(), row.expiresAt(), isShared)));
             }
             again(end);
         });

@@ -1,15 +1,31 @@
 package io.syncguard.verification.history;
 
+import io.syncguard.LockMode;
+import io.syncguard.rules.Decision;
+import io.syncguard.rules.KeyChanges;
+import io.syncguard.rules.KeyRules;
+import io.syncguard.rules.KeyState;
+import io.syncguard.rules.LeaseKind;
+import io.syncguard.rules.QueueEntry;
+import io.syncguard.rules.StoredLease;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
 import io.syncguard.verification.history.HistorySimulator.Bug;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
- * The server of the model: the leases, the queue and the counter of one key. Times are milliseconds of the model's
- * clock; those in leases are of the server's clock.
+ * The server of the model: one key, for which the rules of the library decide. A bug hides rows from them. Times are
+ * milliseconds of the model's clock; those in leases are of the server's clock.
  */
 final class SimulatedServer {
 
@@ -17,208 +33,172 @@ final class SimulatedServer {
 
     private static final long AHEAD = 1_700_000_000_000L;
 
+    private final KeyRules rules = new KeyRules(Duration.ofMillis(WAITER_TTL), FenceSource.COUNTER);
     private final Bug bug;
-
-    /** The leases by lock id. */
-    private final Map<String, Row> rows = new LinkedHashMap<>();
-
-    private final List<Entry> queue = new ArrayList<>();
-    private long counter;
+    private final SimulatedWakeUps wakeUps;
+    private KeyState key = KeyState.unused("key");
     private long writes;
 
-    SimulatedServer(Bug bug) {
+    SimulatedServer(Bug bug, SimulatedWakeUps wakeUps) {
         this.bug = bug;
-    }
-
-    /** What a request asks for: 0 permits are no limit. */
-    record Mode(boolean shared, int permits) {
-
-        boolean waitsFor(Mode other) {
-            return !shared || !other.shared || permits > 0 || other.permits > 0;
-        }
-    }
-
-    record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
-
-        Row acquiredAt(long now, long ttl) {
-            return new Row(shared, fence, AHEAD + now, AHEAD + now + ttl);
-        }
-
-        Row until(long end) {
-            return new Row(shared, fence, acquiredAt, end);
-        }
-    }
-
-    /** @param acquire the number of the acquire request that made or renewed it last */
-    record Entry(String lock, Mode mode, long ttl, long acquire, long expiresAt) {
-
-        boolean mayBeHanded() {
-            return (!mode.shared || mode.permits > 0) && ttl >= WAITER_TTL;
-        }
-
-        Entry until(long end) {
-            return new Entry(lock, mode, ttl, acquire, end);
-        }
+        this.wakeUps = wakeUps;
     }
 
     /** REFUSED also if the caller's queue entry was deleted. */
     Outcome acquire(HistoryEvent asked, boolean waits, long now) {
         String lock = asked.lock();
-        Mode mode = new Mode(asked.lease().shared(), asked.lease().permits());
+        LeaseKind kind = kind(asked.lease());
         long ttl = asked.lease().ttl();
-        if (isLive(lock, now)) {
-            rows.put(lock, rows.get(lock).acquiredAt(now, ttl));
-            return Outcome.OK;
+        AcquireRequest request = new AcquireRequest(
+                key.key(),
+                kind.mode(),
+                kind.permits(),
+                lock,
+                Duration.ofMillis(ttl),
+                "",
+                ttl >= WAITER_TTL,
+                true,
+                waits ? asked.source().number() : null);
+        boolean queued = waits(lock);
+        AcquireResult answer = done(rules.acquire(visible(lock, kind), request, lock, AHEAD + now));
+        if (bug == Bug.THE_LAST_QUEUES_FIRST && waits(lock) && !queued) {
+            List<QueueEntry> queue = new ArrayList<>(key.queue());
+            Collections.rotate(queue, 1);
+            key = key.withQueue(queue);
         }
-        int own = entry(lock, now);
-        if (isTaken(mode, now) || isBehind(own, mode)) {
-            if (waits) {
-                queue(own, new Entry(lock, mode, ttl, asked.source().number(), now + WAITER_TTL));
-                return Outcome.QUEUED;
-            }
-            leave(own);
-            return Outcome.REFUSED;
-        }
-        leave(own);
-        rows.keySet().removeIf(other -> !isLive(other, now));
-        grant(lock, mode.shared, ttl, now);
-        return Outcome.OK;
+        return answer instanceof AcquireResult.Granted
+                ? Outcome.OK
+                : answer instanceof AcquireResult.Queued ? Outcome.QUEUED : Outcome.REFUSED;
     }
 
-    private void queue(int own, Entry entry) {
-        if (own >= 0) {
-            queue.set(own, entry);
-        } else {
-            queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), entry);
-        }
+    private LeaseKind kind(HistoryEvent.Lease asked) {
+        LockMode mode = asked.shared() && bug != Bug.READERS_STOP_READERS ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        int change = bug == Bug.ONE_PERMIT_TOO_MANY ? 1 : bug == Bug.LAST_PERMIT_IS_NOT_GIVEN ? -1 : 0;
+        return new LeaseKind(mode, asked.permits() == 0 ? 0 : Math.max(1, asked.permits() + change));
     }
 
-    private boolean leave(int own) {
-        return own >= 0 && queue.remove(own) != null;
+    /** The rows that a request sees. */
+    private KeyState visible(String lock, LeaseKind kind) {
+        return key.withLeases(key.leases().stream()
+                        .filter(lease -> lease.lockId().equals(lock) || !hides(lease, kind))
+                        .toList())
+                .withQueue(key.queue().stream()
+                        .filter(entry -> entry.lockId().equals(lock) || !hides(entry, lock, kind))
+                        .toList());
     }
 
-    private void grant(String lock, boolean shared, long ttl, long now) {
-        rows.put(lock, new Row(shared, ++counter, AHEAD + now, AHEAD + now + ttl));
+    private boolean hides(StoredLease lease, LeaseKind from) {
+        return switch (bug) {
+            case WRITERS_IGNORE_READERS -> isExclusive(from.mode()) && !isExclusive(lease.mode());
+            case READERS_IGNORE_WRITERS -> !isExclusive(from.mode()) && isExclusive(lease.mode());
+            case PERMITS_IGNORE_WRITERS -> from.permits() > 0 && isExclusive(lease.mode());
+            default -> false;
+        };
+    }
+
+    private boolean hides(QueueEntry entry, String lock, LeaseKind from) {
+        return switch (bug) {
+            case TRIES_PASS_WHO_WAITS -> !waits(lock);
+            case READERS_PASS_WAITING_WRITERS -> !isExclusive(from.mode());
+            case WRITERS_PASS_EACH_OTHER ->
+                isExclusive(from.mode()) && isExclusive(entry.kind().mode());
+            case LARGER_NUMBERS_PASS_SMALLER_ONES ->
+                from.permits() > entry.kind().permits();
+            case READERS_PASS_WHO_WAITS_FOR_PERMITS ->
+                !isExclusive(from.mode()) && from.permits() == 0 && entry.kind().permits() > 0;
+            default -> false;
+        };
+    }
+
+    private static boolean isExclusive(LockMode mode) {
+        return mode == LockMode.EXCLUSIVE;
     }
 
     boolean renew(String lock, long now) {
-        int own = entry(lock, now);
-        if (own >= 0) {
-            queue.set(own, queue.get(own).until(now + WAITER_TTL));
-        }
-        return own >= 0;
+        done(rules.renewWaiter(key, lock, AHEAD + now));
+        return waits(lock);
     }
 
     boolean extend(String lock, long ttl, long now) {
-        boolean live = isLive(lock, now);
-        if (live) {
-            rows.put(lock, rows.get(lock).until(AHEAD + now + ttl));
-        }
-        return live;
+        ExtendRequest request = new ExtendRequest(lock, Duration.ofMillis(ttl));
+        return done(rules.extend(key, request, AHEAD + now)) instanceof ExtendResult.Extended;
     }
 
-    /** Releases a lease, or deletes a queue entry. */
+    /** Releases a lease and hands over, or deletes a queue entry. */
     Outcome release(String lock, long now) {
-        if (!isLive(lock, now)) {
-            return leave(entry(lock, now)) ? Outcome.LEFT : Outcome.NOT_HELD;
+        if (bug == Bug.RELEASE_OF_A_READER_FREES_ALL
+                && live(now).contains(lock)
+                && row(lock).mode() == LockMode.SHARED) {
+            key = key.withLeases(List.of(row(lock)));
         }
-        if (bug == Bug.RELEASE_OF_A_READER_FREES_ALL && rows.get(lock).shared) {
-            rows.clear();
+        KeyState seen = key;
+        if (bug == Bug.THE_LAST_IS_HANDED_THE_KEY) {
+            List<QueueEntry> queue = new ArrayList<>(key.queue());
+            Collections.reverse(queue);
+            seen = key.withQueue(queue);
         }
-        rows.remove(lock);
-        return Outcome.OK;
+        return switch (done(rules.handOver(seen, lock, null, AHEAD + now)).outcome()) {
+            case RELEASED -> Outcome.OK;
+            case LEFT -> Outcome.LEFT;
+            default -> Outcome.NOT_HELD;
+        };
     }
 
-    /** Hands over to the first waiters, as long as they accept that and nothing conflicts. */
-    List<Entry> handOver(long now) {
-        dropLapsedEntries(now);
-        List<Entry> handed = new ArrayList<>();
-        while (!queue.isEmpty()) {
-            Entry first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
-            boolean isTaken = first.mode.shared ? isTaken(first.mode, now) : !rows.isEmpty();
-            if (isTaken || !first.mayBeHanded()) {
-                break;
-            }
-            queue.remove(first);
-            grant(first.lock, first.mode.shared, WAITER_TTL, now);
-            handed.add(first);
-        }
-        return handed;
-    }
-
-    void end(String lock) {
-        rows.remove(lock);
-    }
-
-    /** The lock ids of the waiters that can be granted the key. */
-    List<String> grantable(long now) {
-        return queue.stream()
-                .filter(entry -> !isTaken(entry.mode, now) && !isBehind(queue.indexOf(entry), entry.mode))
-                .map(Entry::lock)
-                .toList();
+    /** Deletes the live leases, as an administrator does, and returns their lock ids. */
+    List<String> end(long now) {
+        List<String> ended = live(now);
+        key = key.withLeases(List.of());
+        done(rules.sweep(key, AHEAD + now));
+        return ended;
     }
 
     /** The lock ids of live leases. */
     List<String> live(long now) {
-        return rows.keySet().stream().filter(lock -> isLive(lock, now)).toList();
+        return key.leases().stream()
+                .filter(lease -> lease.isLive(AHEAD + now))
+                .map(StoredLease::lockId)
+                .toList();
     }
 
-    Row row(String lock) {
-        return rows.get(lock);
+    StoredLease row(String lock) {
+        return key.leases().stream()
+                .filter(lease -> lease.lockId().equals(lock))
+                .findFirst()
+                .orElseThrow();
     }
 
     long counter() {
-        return counter;
-    }
-
-    private boolean isTaken(Mode mode, long now) {
-        return live(now).stream()
-                        .map(rows::get)
-                        .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || mode.shared || !row.shared)
-                        .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !mode.shared || row.shared)
-                        .filter(row -> bug != Bug.PERMITS_IGNORE_WRITERS || mode.permits == 0 || row.shared)
-                        .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !mode.shared || !row.shared)
-                || mode.permits > 0 && live(now).size() >= mode.permits + change();
-    }
-
-    /** By how much a planted bug changes the number of permits. */
-    private int change() {
-        return bug == Bug.ONE_PERMIT_TOO_MANY ? 1 : bug == Bug.LAST_PERMIT_IS_NOT_GIVEN ? -1 : 0;
-    }
-
-    /** Whether a conflicting waiter is in front. */
-    private boolean isBehind(int own, Mode mode) {
-        if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
-            return false;
-        }
-        return queue.subList(0, own < 0 ? queue.size() : own).stream()
-                .map(Entry::mode)
-                .filter(front -> bug != Bug.READERS_PASS_WAITING_WRITERS || !mode.shared)
-                .filter(front -> bug != Bug.WRITERS_PASS_EACH_OTHER || mode.shared || front.shared)
-                .filter(front -> bug != Bug.LARGER_NUMBERS_PASS_SMALLER_ONES || mode.permits <= front.permits)
-                .filter(front -> bug != Bug.READERS_PASS_WHO_WAITS_FOR_PERMITS
-                        || !mode.shared
-                        || mode.permits > 0
-                        || front.permits == 0)
-                .anyMatch(mode::waitsFor);
-    }
-
-    /** Its position among the live queue entries; negative without one. */
-    private int entry(String lock, long now) {
-        dropLapsedEntries(now);
-        return queue.stream().map(Entry::lock).toList().indexOf(lock);
-    }
-
-    private void dropLapsedEntries(long now) {
-        queue.removeIf(entry -> entry.expiresAt <= now);
-    }
-
-    private boolean isLive(String lock, long now) {
-        return rows.containsKey(lock) && rows.get(lock).expiresAt > AHEAD + now - LeaseHistory.TOLERANCE_MILLIS;
+        return key.lastFence();
     }
 
     /** The number of the next write of a holder. */
     long nextWrite() {
         return ++writes;
+    }
+
+    /** Whether the lock id has a queue entry. The rules delete lapsed entries first. */
+    private boolean waits(String lock) {
+        return key.queue().stream().anyMatch(entry -> entry.lockId().equals(lock));
+    }
+
+    /** Writes the changes, also beside rows that a bug hides. */
+    private <T> T done(Decision<T> decision) {
+        KeyChanges changes = decision.changes();
+        key = new KeyState(
+                key.key(),
+                written(key.leases(), changes.leases(), StoredLease::lockId),
+                written(key.queue(), changes.queue(), QueueEntry::lockId),
+                decision.after().lastFence());
+        wakeUps.send(decision.wakeUps());
+        return decision.answer();
+    }
+
+    private static <R> List<R> written(List<R> rows, KeyChanges.Rows<R> changes, Function<R, String> lockId) {
+        Map<String, R> all = new LinkedHashMap<>();
+        rows.forEach(row -> all.put(lockId.apply(row), row));
+        changes.deleted().forEach(row -> all.remove(lockId.apply(row)));
+        changes.updated().forEach(row -> all.put(lockId.apply(row), row));
+        changes.inserted().forEach(row -> all.put(lockId.apply(row), row));
+        return List.copyOf(all.values());
     }
 }

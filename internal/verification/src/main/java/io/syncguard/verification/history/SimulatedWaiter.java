@@ -1,5 +1,8 @@
 package io.syncguard.verification.history;
 
+import io.syncguard.rules.StoredLease;
+import io.syncguard.rules.WakeUp;
+import io.syncguard.spi.AcquireResult;
 import io.syncguard.verification.history.HistoryEvent.Kind;
 import io.syncguard.verification.history.HistoryEvent.Lease;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
@@ -14,7 +17,6 @@ final class SimulatedWaiter {
     private final Lease wanted;
     private final SimulatedTime time;
     private final SimulatedServer server;
-    private final SimulatedWakeUps wakeUps;
 
     /** The action on a wake-up; null while the waiter does not sleep. */
     private Runnable sleeper;
@@ -36,7 +38,6 @@ final class SimulatedWaiter {
         this.wanted = wanted;
         this.time = time;
         this.server = server;
-        this.wakeUps = wakeUps;
         wakeUps.subscribe(lock, this);
     }
 
@@ -49,24 +50,25 @@ final class SimulatedWaiter {
             time.record(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
             if (time.randomBoolean()) {
                 // The request arrives long after its client has given up.
-                time.later(start, travels + time.random(200), () -> wakeUps.acquire(asked, waits));
+                time.later(start, travels + time.random(200), () -> server.acquire(asked, waits, time.now()));
             }
             time.later(start, travels + time.random(300), () -> caller.release(lock, time.now()));
             return;
         }
         time.later(start, travels, () -> {
             long end = time.now() + time.random(5);
-            answered(asked, wakeUps.acquire(asked, waits), start, end);
+            answered(asked, server.acquire(asked, waits, time.now()), start, end);
         });
     }
 
     private void answered(HistoryEvent asked, Outcome outcome, long start, long end) {
         HistoryEvent answered = asked.answered(end * MILLI, outcome);
         if (outcome == Outcome.OK) {
-            SimulatedServer.Row row = server.row(lock);
-            caller.hold(lock, wanted.shared(), row.fence(), start + wanted.ttl());
-            time.record(answered.with(
-                    new Lease(row.fence(), wanted.ttl(), row.acquiredAt(), row.expiresAt(), false).as(wanted)));
+            StoredLease row = server.row(lock);
+            long fence = row.fence().value();
+            caller.hold(lock, wanted.shared(), fence, start + wanted.ttl());
+            time.record(
+                    answered.with(new Lease(fence, wanted.ttl(), row.acquiredAt(), row.expiresAt(), false).as(wanted)));
             caller.again(end);
             return;
         }
@@ -112,7 +114,16 @@ final class SimulatedWaiter {
         });
     }
 
-    void wake() {
+    /** @param late whether the deadline of a first lease counts from the message, which is a bug */
+    void receive(WakeUp message, boolean late) {
+        if (message.handOver() == null) {
+            wake();
+        } else {
+            handedOver(message.waiterNumber(), message.handOver(), late);
+        }
+    }
+
+    private void wake() {
         Runnable acquire = sleeper;
         sleeper = null;
         if (acquire != null) {
@@ -123,21 +134,25 @@ final class SimulatedWaiter {
     /**
      * A sleeping client accepts the hand-over, unless it belongs to an earlier acquire request. A client with a pending
      * request will find the grant.
-     *
-     * @param late whether the deadline of the first lease counts from the message, which is a bug
      */
-    void receive(SimulatedServer.Entry entry, SimulatedServer.Row row, boolean late) {
+    private void handedOver(long acquire, AcquireResult.Granted grant, boolean late) {
+        long fence = grant.fence().value();
         HistoryEvent message = time.event(caller.process(), Kind.HANDED_OVER, lock, time.now());
         time.record(message.answered(message.start(), Outcome.OK)
-                .with(new Lease(row.fence(), SimulatedServer.WAITER_TTL, row.acquiredAt(), row.expiresAt(), false))
-                .with(entry.acquire()));
-        if (sleeper == null || entry.acquire() != lastAcquire) {
+                .with(new Lease(
+                        fence,
+                        SimulatedServer.WAITER_TTL,
+                        grant.acquiredAt().toEpochMilli(),
+                        grant.expiresAt().toEpochMilli(),
+                        false))
+                .with(acquire));
+        if (sleeper == null || acquire != lastAcquire) {
             return;
         }
         long deadline = (late ? time.now() : confirmedAt) + SimulatedServer.WAITER_TTL;
         if (time.now() < deadline) {
             sleeper = null;
-            caller.hold(lock, wanted.shared(), row.fence(), deadline);
+            caller.hold(lock, wanted.shared(), fence, deadline);
             caller.observe(time.now());
             caller.again(time.now());
         } else {

@@ -1,23 +1,22 @@
 package io.syncguard.verification.history;
 
-import io.syncguard.verification.history.HistoryEvent.Outcome;
+import io.syncguard.rules.WakeUp;
 import io.syncguard.verification.history.HistorySimulator.Bug;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The messages of a simulation from the server to the waiters: wake-ups and hand-overs, some of which get lost. */
 final class SimulatedWakeUps {
 
     private final SimulatedTime time;
-    private final SimulatedServer server;
     private final Bug bug;
 
     /** The waiters by lock id. */
     private final Map<String, SimulatedWaiter> waiters = new HashMap<>();
 
-    SimulatedWakeUps(SimulatedTime time, SimulatedServer server, Bug bug) {
+    SimulatedWakeUps(SimulatedTime time, Bug bug) {
         this.time = time;
-        this.server = server;
         this.bug = bug;
     }
 
@@ -31,33 +30,16 @@ final class SimulatedWakeUps {
         waiters.put(lock, waiter);
     }
 
-    Outcome acquire(HistoryEvent asked, boolean waits) {
-        Outcome outcome = server.acquire(asked, waits, time.now());
-        if (outcome == Outcome.REFUSED) {
-            wake();
-        }
-        return outcome;
-    }
-
-    /** Wakes the grantable waiters; some wake-ups get lost. */
-    void wake() {
-        for (String lock : server.grantable(time.now())) {
+    /** Sends the messages, each of which may get lost. */
+    void send(List<WakeUp> messages) {
+        for (WakeUp message : messages) {
             if (time.random(100) < 95) {
-                time.later(time.now(), time.random(10), () -> waiters.get(lock).wake());
+                time.later(
+                        time.now(),
+                        time.random(10),
+                        () -> waiters.get(message.channel())
+                                .receive(message, bug == Bug.FIRST_LEASES_COUNT_FROM_THE_MESSAGE));
             }
-        }
-    }
-
-    /** Sends the pending hand-overs, each of which may get lost. */
-    void handOver() {
-        for (SimulatedServer.Entry entry : server.handOver(time.now())) {
-            if (time.random(100) >= 95) {
-                continue;
-            }
-            SimulatedServer.Row row = server.row(entry.lock());
-            boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_MESSAGE;
-            time.later(
-                    time.now(), time.random(10), () -> waiters.get(entry.lock()).receive(entry, row, late));
         }
     }
 }
