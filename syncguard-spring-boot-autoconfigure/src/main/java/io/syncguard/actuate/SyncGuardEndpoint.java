@@ -125,14 +125,15 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     LocksDescriptor locks(LocksQuestion question, KeyView view) {
-        Advisor advisor = new Advisor(view);
+        ProblemFinder problems = new ProblemFinder(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
-        managers.forEach((name, engine) -> found.put(name, manager(engine, question, advisor, view)));
+        managers.forEach((name, engine) -> found.put(name, manager(engine, question, problems, view)));
         Map<String, NameDescriptor> names = journal.names(managers.values().stream()
                 .flatMap(engine -> engine.diagnostics().locks().stream())
                 .toList());
-        names.forEach(advisor::lookAt);
-        return new LocksDescriptor(view.isPlain(), found, elections(), names, events(question, view), advisor.advice());
+        names.forEach(problems::lookAt);
+        return new LocksDescriptor(
+                view.isPlain(), found, elections(), names, events(question, view), problems.advice());
     }
 
     Optional<LockDescriptor> lock(String key, @Nullable String manager, KeyView view) {
@@ -162,16 +163,17 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return isShown ? KeyView.PLAIN : hiddenKeys;
     }
 
-    private LocksDescriptor.Manager manager(LockEngine engine, LocksQuestion question, Advisor advisor, KeyView view) {
+    private LocksDescriptor.Manager manager(
+            LockEngine engine, LocksQuestion question, ProblemFinder problems, KeyView view) {
         ProcessStatus process = engine.diagnostics().process();
-        advisor.lookAt(process);
+        problems.lookAt(process);
         if (question.key() != null) {
             return new LocksDescriptor.Manager(
                     process, describe(engine, question.key(), view).stream().toList(), null, true);
         }
         ListedLocks page = ask(view, () -> lists.page(engine, question, view));
         LocalView local = local(engine, view);
-        page.locks().forEach(advisor::lookAt);
+        page.locks().forEach(problems::lookAt);
         return new LocksDescriptor.Manager(
                 process,
                 page.locks().stream()

@@ -10,7 +10,7 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
-import io.syncguard.integration.HeldLocks.HeldLock;
+import io.syncguard.integration.ThreadLocks.HeldLock;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * One key of a registry. Thread-safe. It has no state: what a thread holds is in {@link HeldLocks}.
+ * One key of a registry. Thread-safe. It has no state: what a thread holds is in {@link ThreadLocks}.
  *
  * <p>The engine also queues the threads of one process. So there is no local lock in front of it.
  */
@@ -31,12 +31,12 @@ final class RegistryLock implements DistributedLock {
     private static final Log log = LogFactory.getLog(RegistryLock.class);
 
     private final LockManager manager;
-    private final HeldLocks held;
+    private final ThreadLocks held;
     private final LockRequest request;
     private final Duration ttl;
 
     /** @param ttl the ttl for the methods without one */
-    RegistryLock(LockManager manager, HeldLocks held, LockRequest request, Duration ttl) {
+    RegistryLock(LockManager manager, ThreadLocks held, LockRequest request, Duration ttl) {
         this.manager = manager;
         this.held = held;
         this.request = request;

@@ -34,7 +34,7 @@ public final class SyncGuardLockRegistry
     private final LockManager manager;
     private final String name;
     private final Duration ttl;
-    private final HeldLocks held = new HeldLocks();
+    private final ThreadLocks held = new ThreadLocks();
 
     /**
      * Creates a registry whose keys are {@code name:lockKey}. Registries with one name share their locks, in all

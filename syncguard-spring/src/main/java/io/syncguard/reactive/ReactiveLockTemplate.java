@@ -143,7 +143,8 @@ public final class ReactiveLockTemplate {
     private Mono<Grant> acquire(String key, Callable<LockHandles> acquire, Surroundings around) {
         return Mono.create(sink -> {
             Runnable waitEnded = around.haveLocks() ? () -> {} : threads.enter(key);
-            Acquisition acquisition = new Acquisition(() -> around.acquire(acquire), waitEnded, around::notTaken, sink);
+            ReactiveAcquisition acquisition =
+                    new ReactiveAcquisition(() -> around.acquire(acquire), waitEnded, around::notTaken, sink);
             around.begin(acquisition);
             sink.onDispose(() -> around.end(acquisition));
             acquisition.on(threads);

@@ -39,7 +39,7 @@ final class ReactiveTransaction {
     private final Set<String> taken = new HashSet<>(0);
 
     /** The keys of each acquisition under way, in the order in which they began. */
-    private final Map<Acquisition, Set<String>> acquisitions = new LinkedHashMap<>(0);
+    private final Map<ReactiveAcquisition, Set<String>> acquisitions = new LinkedHashMap<>(0);
 
     private boolean completed;
 
@@ -84,13 +84,13 @@ final class ReactiveTransaction {
     }
 
     /** An acquisition begins. It is repeated if it can join a lock meanwhile. */
-    synchronized void begin(Acquisition acquisition, Set<String> keys) {
+    synchronized void begin(ReactiveAcquisition acquisition, Set<String> keys) {
         if (!completed) {
             acquisitions.put(acquisition, keys);
         }
     }
 
-    void end(Acquisition acquisition) {
+    void end(ReactiveAcquisition acquisition) {
         Set<String> keys;
         synchronized (this) {
             keys = acquisitions.remove(acquisition);
@@ -104,7 +104,7 @@ final class ReactiveTransaction {
     /** Each of these locks that is pending is offered to one acquisition. */
     void offer(List<LockHandle> locks) {
         for (LockHandle lock : locks) {
-            waitingFor(lock).stream().filter(Acquisition::repeat).findFirst();
+            waitingFor(lock).stream().filter(ReactiveAcquisition::repeat).findFirst();
         }
     }
 
@@ -176,7 +176,7 @@ final class ReactiveTransaction {
         return taken.add(lock.lockId());
     }
 
-    private synchronized List<Acquisition> waitingFor(LockHandle lock) {
+    private synchronized List<ReactiveAcquisition> waitingFor(LockHandle lock) {
         return taken.contains(lock.lockId()) || !isPending(lock)
                 ? List.of()
                 : acquisitions.entrySet().stream()

@@ -38,11 +38,11 @@ final class Surroundings {
     }
 
     /** The acquisition begins. A lock that becomes pending meanwhile repeats it. */
-    void begin(Acquisition acquisition) {
+    void begin(ReactiveAcquisition acquisition) {
         transaction.begin(acquisition, keys);
     }
 
-    void end(Acquisition acquisition) {
+    void end(ReactiveAcquisition acquisition) {
         transaction.end(acquisition);
     }
 

@@ -15,7 +15,7 @@ import reactor.core.scheduler.Schedulers;
  * Acquires the locks of one subscription. Cancelling the subscription interrupts the thread that waits, and locks that
  * are granted at the same time are released.
  */
-final class Acquisition {
+final class ReactiveAcquisition {
 
     private final Callable<LockHandles> acquire;
     private final Runnable waitEnded;
@@ -35,7 +35,7 @@ final class Acquisition {
      * @param waitEnded runs when the locks are granted or refused, at least once
      * @param notTaken runs if the subscription does not take locks that were granted
      */
-    Acquisition(Callable<LockHandles> acquire, Runnable waitEnded, Runnable notTaken, MonoSink<Grant> sink) {
+    ReactiveAcquisition(Callable<LockHandles> acquire, Runnable waitEnded, Runnable notTaken, MonoSink<Grant> sink) {
         this.acquire = acquire;
         this.waitEnded = waitEnded;
         this.notTaken = notTaken;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The locks that each thread holds, in which store, and how often it has locked them. A thread may hold one key in
  * several stores. Thread-safe.
  */
-final class HeldLocks {
+final class ThreadLocks {
 
     /** A thread reads and writes only its own locks. The innermost one is first. */
     private final Map<Owner, Deque<HeldLock>> locks = new ConcurrentHashMap<>();

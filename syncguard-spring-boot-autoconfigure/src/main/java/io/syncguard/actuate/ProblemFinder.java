@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Finds problems for an operator in the data of the endpoint. */
-final class Advisor {
+final class ProblemFinder {
 
     /** As in the alert rule for hanging locks. */
     static final Duration LONG_HELD = Duration.ofMinutes(15);
@@ -23,7 +23,7 @@ final class Advisor {
 
     private final KeyView view;
 
-    Advisor(KeyView view) {
+    ProblemFinder(KeyView view) {
         this.view = view;
     }
 

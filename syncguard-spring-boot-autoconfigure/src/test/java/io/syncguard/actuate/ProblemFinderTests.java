@@ -16,29 +16,29 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What operators are told to look at. */
-class AdvisorTests {
+class ProblemFinderTests {
 
     private static final Instant NOW = Instant.parse("2026-11-23T03:00:00Z");
 
-    private final Advisor advisor = new Advisor(KeyView.PLAIN);
+    private final ProblemFinder problems = new ProblemFinder(KeyView.PLAIN);
 
     @Test
     void what_works_needs_no_advice() {
-        advisor.lookAt(process(5, 3, 0, true, 0));
-        advisor.lookAt(process(0, 0, 4, false, 0));
-        advisor.lookAt(process(0, 1, 0, null, 0));
-        advisor.lookAt("order", new NameDescriptor(9, 9, 0, 9, 1, 0, Duration.ofHours(1), Duration.ofHours(1)));
-        advisor.lookAt(lock("order:1", Duration.ofMinutes(15), 9));
-        advisor.lookAt(lock("leader:jobs", Duration.ofDays(3), 12));
+        problems.lookAt(process(5, 3, 0, true, 0));
+        problems.lookAt(process(0, 0, 4, false, 0));
+        problems.lookAt(process(0, 1, 0, null, 0));
+        problems.lookAt("order", new NameDescriptor(9, 9, 0, 9, 1, 0, Duration.ofHours(1), Duration.ofHours(1)));
+        problems.lookAt(lock("order:1", Duration.ofMinutes(15), 9));
+        problems.lookAt(lock("leader:jobs", Duration.ofDays(3), 12));
 
-        assertThat(advisor.advice()).isEmpty();
+        assertThat(problems.advice()).isEmpty();
     }
 
     @Test
     void heartbeats_that_fail_and_wake_ups_that_do_not_arrive_are_problems() {
-        advisor.lookAt(process(5, 3, 2, false, 4));
+        problems.lookAt(process(5, 3, 2, false, 4));
 
-        assertThat(advisor.advice())
+        assertThat(problems.advice())
                 .extracting(AdviceDescriptor::problem)
                 .containsExactly(
                         "2 heartbeats to postgres have failed, and 5 locks are about to be lost",
@@ -48,18 +48,18 @@ class AdvisorTests {
 
     @Test
     void leases_that_expired_and_operations_that_failed_are_problems_of_their_name() {
-        advisor.lookAt("order", new NameDescriptor(9, 0, 3, 5, 2, 1, Duration.ZERO, Duration.ZERO));
+        problems.lookAt("order", new NameDescriptor(9, 0, 3, 5, 2, 1, Duration.ZERO, Duration.ZERO));
 
-        assertThat(advisor.advice())
+        assertThat(problems.advice())
                 .extracting(advice -> advice.subject() + ": " + advice.problem())
                 .containsExactly("order: 1 locks expired while they were held", "order: 3 operations failed");
     }
 
     @Test
     void a_lock_that_is_held_for_long_and_a_long_queue_are_problems_of_their_key() {
-        advisor.lookAt(lock("order:1", Duration.ofMinutes(16), 10));
+        problems.lookAt(lock("order:1", Duration.ofMinutes(16), 10));
 
-        assertThat(advisor.advice())
+        assertThat(problems.advice())
                 .extracting(advice -> advice.subject() + ": " + advice.problem())
                 .containsExactly(
                         "order:1: here has held it for 16 minutes",
