@@ -1,223 +1,214 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.LockSetupException;
-import io.syncguard.concurrent.Time;
+import com.zaxxer.hikari.util.Credentials;
+import io.agroal.api.AgroalDataSource;
+import io.agroal.api.configuration.AgroalConnectionFactoryConfiguration;
+import io.agroal.api.security.SimplePassword;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.function.Consumer;
+import java.util.Set;
+import javax.sql.CommonDataSource;
 import javax.sql.DataSource;
 import javax.sql.XADataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.Driver;
 import org.postgresql.ds.common.BaseDataSource;
+import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
- * Reads the connection details of a {@link DataSource}, so that the library has connections of its own. Derived
- * connections never have less than the application's own: all driver properties are known, and the application's
- * connection has worked before. Otherwise, the application lends its connections. Thread-safe.
+ * What a {@code DataSource} uses for a connection at this moment, so that the library can open one of its own. Knows
+ * only classes that show all of it: a connection with a part of its driver properties could be encrypted less than
+ * those of the application.
  */
 final class ConnectionDetails {
 
     private static final Log log = LogFactory.getLog(ConnectionDetails.class);
 
-    private static final long PAUSE_NANOS = Duration.ofSeconds(10).toNanos();
+    static final String CREDENTIALS_PROVIDER = "com.zaxxer.hikari.HikariCredentialsProvider";
 
-    private final DataSource application;
-    private final boolean dedicated;
-    private final int connections;
-    private final Consumer<HikariConfig> completion;
-    private final Time time;
+    /** HikariCP 6, which comes with Spring Boot 3.5, has no credentials providers. */
+    private static final boolean HAS_CREDENTIALS_PROVIDERS =
+            ClassUtils.isPresent(CREDENTIALS_PROVIDER, HikariConfig.class.getClassLoader());
 
-    /** What was decided last. */
-    private volatile @Nullable Decision last;
+    private static final String AGROAL = "io.agroal.pool.DataSource";
 
-    /** Why the application got no connection at the start, which then fails. */
-    private volatile @Nullable SQLException failure;
+    private static final String URL_PREFIX = "jdbc:postgresql:";
 
-    /**
-     * How connections are made, beside user and password, which change.
-     *
-     * @param details {@code null} if they are unknown
-     */
-    private record Source(DataSourceTarget target, @Nullable Known details) {}
+    /** The classes themselves, because a subclass may connect in another way. */
+    private static final Set<Class<?>> OF_SPRING =
+            Set.of(DriverManagerDataSource.class, SimpleDriverDataSource.class, SingleConnectionDataSource.class);
 
-    private record Known(
-            String url,
-            @Nullable String driver,
-            Properties properties,
-            @Nullable String schema,
-            @Nullable String first) {
+    private ConnectionDetails() {}
 
-        static Known of(HikariConfig details) {
-            return new Known(
-                    Objects.requireNonNullElse(details.getJdbcUrl(), ""),
-                    details.getDriverClassName(),
-                    details.getDataSourceProperties(),
-                    details.getSchema(),
-                    details.getConnectionInitSql());
+    /** Returns {@code null} if the application has to lend its connections. */
+    static @Nullable HikariConfig of(DataSource source) {
+        if (withoutJta(source) instanceof BaseDataSource driver) {
+            return ofDriver(driver);
         }
-    }
-
-    /** @param again when an attempt that failed for a passing reason is made again */
-    private record Decision(Source source, boolean lends, long again) {}
-
-    /**
-     * @param dedicated whether the application uses this DataSource only for locks
-     * @param connections maximum number of connections
-     * @param completion adds what only connections of the library have
-     */
-    ConnectionDetails(DataSource application, boolean dedicated, int connections, Consumer<HikariConfig> completion) {
-        this(application, dedicated, connections, completion, Time.SYSTEM);
-    }
-
-    ConnectionDetails(
-            DataSource application, boolean dedicated, int connections, Consumer<HikariConfig> completion, Time time) {
-        this.application = application;
-        this.dedicated = dedicated;
-        this.connections = connections;
-        this.completion = completion;
-        this.time = time;
-    }
-
-    DataSource application() {
-        return application;
-    }
-
-    /** Returns the pool if it is the {@code DataSource} itself, so that nothing can replace it. */
-    @Nullable
-    HikariDataSource fixedPool() {
-        DataSourceTarget target = DataSourceTarget.of(application);
-        return target.inner() == application && target.isPool() ? target.pool() : null;
-    }
-
-    /** Copies how long a connection of the application's pool lives. */
-    void copyLifetimes(HikariConfig config) {
-        HikariDataSource pool = DataSourceTarget.of(application).pool();
-        if (pool != null) {
-            HikariDetails.copyLifetimes(pool, config);
+        if (source.getClass().getName().equals(AGROAL)) {
+            return OfAgroal.details((AgroalDataSource) source);
         }
-    }
-
-    /** Decides at the start, so that its log shows a warning. The first connection reports an error. */
-    void decide() {
-        HikariDataSource pool = DataSourceTarget.of(application).pool();
-        if (pool != null && !isConfigured(pool)) {
-            LockStores.requireConnections(application);
-        }
-        try {
-            derived();
-        } catch (LockSetupException ex) {
-            throw ex;
-        } catch (SQLException ex) {
-            failure = ex;
-        } catch (RuntimeException ex) {
-            log.debug("The DataSource gives no connection", ex);
-        }
-    }
-
-    /**
-     * Returns the details for the next connection; {@code null} if the application lends it.
-     *
-     * @throws SQLException if the application gets no connection, so that the details cannot be compared with it
-     */
-    @Nullable
-    HikariConfig derived() throws SQLException {
-        SQLException atStart = failure;
-        if (atStart != null) {
-            throw atStart;
-        }
-        DataSourceTarget target = DataSourceTarget.of(application);
-        HikariDataSource pool = target.pool();
-        if (dedicated && pool != null && !target.isPool()) {
-            requireSize(pool);
-            return null;
-        }
-        HikariConfig details = pool == null ? detailsOf(target.inner()) : HikariDetails.copyOf(pool);
-        Source source = new Source(target, details == null ? null : Known.of(details));
-        Decision known = last;
-        if (known == null || !known.source().equals(source)) {
-            known = decided(source, details);
-            last = known;
-        } else if (known.again() <= time.nanoTime()) {
-            // Meanwhile, other threads use the decision so far.
-            last = new Decision(source, known.lends(), time.nanoTime() + PAUSE_NANOS);
-            known = decided(source, details);
-            last = known;
-        }
-        return known.lends() ? null : details;
-    }
-
-    private Decision decided(Source source, @Nullable HikariConfig details) throws SQLException {
-        DataSourceTarget target = source.target();
-        if (target.isPool()) {
-            return new Decision(source, false, Time.NEVER);
-        }
-        if (details == null) {
-            LockStores.requireConnections(application);
-            warnOfLending(" cannot be read");
-            return new Decision(source, true, Time.NEVER);
-        }
-        HikariConfig trial = HikariDetails.copyOf(details);
-        completion.accept(trial);
-        TrialConnection.Problem problem = TrialConnection.problem(trial, target);
-        if (problem != null) {
-            warnOfLending(" cannot be used, because " + problem.text());
-            return new Decision(source, true, problem.passing() ? time.nanoTime() + PAUSE_NANOS : Time.NEVER);
-        }
-        if (target.isBypassed()) {
-            warnOfBypassing(target.inner().getClass());
-        }
-        return new Decision(source, false, Time.NEVER);
-    }
-
-    private void warnOfBypassing(Class<?> wrapper) {
-        log.warn("Connections for locks bypass " + wrapper.getName() + ", because they do not come from the pool of the"
-                + " application: what it adds to a connection, such as traces or tokens, is missing for them. To keep"
-                + " it, wrap a second DataSource, and mark that with @SyncGuardDataSource");
-    }
-
-    private void warnOfLending(String reason) {
-        log.warn("The connection details of " + application.getClass().getName() + reason + ": SyncGuard takes its"
-                + " connections, up to " + connections
-                + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of its own with"
-                + " @SyncGuardDataSource");
-    }
-
-    private void requireSize(HikariDataSource pool) {
-        if (pool.getMaximumPoolSize() < connections) {
-            throw LockSetupException.invalid(
-                    "The DataSource that is marked with @SyncGuardDataSource has a pool of " + pool.getMaximumPoolSize()
-                            + " connections, and locks need " + connections,
-                    "Set its maximum-pool-size to " + connections,
-                    "Set a smaller syncguard.postgres.pool-size");
-        }
-    }
-
-    private static boolean isConfigured(HikariDataSource pool) {
-        return pool.getJdbcUrl() != null
-                || pool.getDataSource() != null
-                || pool.getDataSourceClassName() != null
-                || pool.getDataSourceJNDI() != null;
-    }
-
-    private static @Nullable HikariConfig detailsOf(DataSource source) {
-        return xaDataSourceOf(source) instanceof BaseDataSource driver
-                ? PoolProperties.of(driver)
-                : PoolProperties.of(source);
+        return OF_SPRING.contains(source.getClass()) ? ofSpring((AbstractDriverBasedDataSource) source) : null;
     }
 
     /** Unwraps a pool for JTA, whose connections would be part of the caller's transaction. */
-    private static @Nullable XADataSource xaDataSourceOf(DataSource source) {
+    private static CommonDataSource withoutJta(DataSource source) {
         try {
-            return source.isWrapperFor(XADataSource.class) ? source.unwrap(XADataSource.class) : null;
+            return source.isWrapperFor(XADataSource.class) ? source.unwrap(XADataSource.class) : source;
         } catch (SQLException | RuntimeException ex) {
             log.debug("The DataSource does not say what it wraps", ex);
+            return source;
+        }
+    }
+
+    /** The URL has all properties. */
+    private static @Nullable HikariConfig ofDriver(BaseDataSource driver) {
+        return driver.getClass().getName().startsWith("org.postgresql.")
+                ? details(driver.getUrl(), driver.getUser(), driver.getPassword(), null)
+                : null;
+    }
+
+    private static @Nullable HikariConfig ofSpring(AbstractDriverBasedDataSource source) {
+        HikariConfig details =
+                details(source.getUrl(), source.getUsername(), source.getPassword(), source.getConnectionProperties());
+        if (details != null && source instanceof SimpleDriverDataSource simple) {
+            if (simple.getDriver() == null || simple.getDriver().getClass() != Driver.class) {
+                return null;
+            }
+            details.setDriverClassName(Driver.class.getName());
+        }
+        if (details != null && source.getSchema() != null) {
+            details.setSchema(source.getSchema());
+        }
+        return details;
+    }
+
+    /** @return {@code null} without an URL of the driver */
+    private static @Nullable HikariConfig details(
+            @Nullable String url, @Nullable String user, @Nullable String password, @Nullable Properties properties) {
+        if (url == null || !url.startsWith(URL_PREFIX)) {
             return null;
+        }
+        HikariConfig details = new HikariConfig();
+        details.setJdbcUrl(url);
+        if (properties != null) {
+            properties
+                    .stringPropertyNames()
+                    .forEach(name -> details.addDataSourceProperty(name, properties.getProperty(name)));
+        }
+        if (user != null) {
+            details.setUsername(user);
+            details.getDataSourceProperties().remove("user");
+        }
+        if (password != null) {
+            details.setPassword(password);
+            details.getDataSourceProperties().remove("password");
+        }
+        return details;
+    }
+
+    /** Loaded only where the application has Agroal. What its connections do in a transaction of JTA is not copied. */
+    private static final class OfAgroal {
+
+        static @Nullable HikariConfig details(AgroalDataSource pool) {
+            AgroalConnectionFactoryConfiguration factory =
+                    pool.getConfiguration().connectionPoolConfiguration().connectionFactoryConfiguration();
+            Class<?> provider = factory.connectionProviderClass();
+            if (hasInterceptors(pool) || provider != null && !provider.getName().startsWith("org.postgresql.")) {
+                return null;
+            }
+            String password = null;
+            for (Object credential : factory.credentials()) {
+                if (!(credential instanceof SimplePassword known)) {
+                    return null;
+                }
+                password = known.getWord();
+            }
+            HikariConfig details = ConnectionDetails.details(
+                    factory.jdbcUrl(),
+                    factory.principal() == null ? null : factory.principal().getName(),
+                    password,
+                    factory.jdbcProperties());
+            if (details != null) {
+                details.setConnectionInitSql(factory.initialSql());
+            }
+            return details;
+        }
+
+        /** They may change a new connection. */
+        private static boolean hasInterceptors(AgroalDataSource pool) {
+            try {
+                return !pool.getPoolInterceptors().isEmpty();
+            } catch (NullPointerException ex) {
+                // Agroal throws it if none was ever set.
+                return false;
+            }
+        }
+    }
+
+    /** Returns user and password for the next connection. */
+    static Credentials loginOf(HikariConfig details) {
+        Object provider = HAS_CREDENTIALS_PROVIDERS ? details.getCredentialsProvider() : null;
+        return provider == null ? details.getCredentials() : providedBy(provider);
+    }
+
+    private static Credentials providedBy(Object provider) {
+        Class<?> type = ClassUtils.resolveClassName(CREDENTIALS_PROVIDER, HikariConfig.class.getClassLoader());
+        return (Credentials) Objects.requireNonNull(
+                ReflectionUtils.invokeMethod(ClassUtils.getMethod(type, "getCredentials"), provider));
+    }
+
+    /** Copies how long a connection lives. */
+    static void copyLifetimes(HikariConfig pool, HikariConfig details) {
+        details.setMaxLifetime(pool.getMaxLifetime());
+        details.setIdleTimeout(pool.getIdleTimeout());
+        details.setKeepaliveTime(pool.getKeepaliveTime());
+    }
+
+    /**
+     * Copies the connection details, and the lifetime of connections. Does not use {@link HikariConfig#copyStateTo},
+     * which shares the driver's properties between the pools, so that our timeouts would apply to the application.
+     */
+    static HikariConfig copyOf(HikariConfig pool) {
+        HikariConfig details = new FollowingConfig(pool);
+        details.setDataSource(pool.getDataSource());
+        details.setDataSourceClassName(pool.getDataSourceClassName());
+        details.setDataSourceJNDI(pool.getDataSourceJNDI());
+        details.setDataSourceProperties(pool.getDataSourceProperties());
+        details.setJdbcUrl(pool.getJdbcUrl());
+        if (pool.getDriverClassName() != null) {
+            details.setDriverClassName(pool.getDriverClassName());
+        }
+        if (HAS_CREDENTIALS_PROVIDERS) {
+            details.setCredentialsProvider(pool.getCredentialsProvider());
+        }
+        details.setSchema(pool.getSchema());
+        details.setConnectionInitSql(pool.getConnectionInitSql());
+        copyLifetimes(pool, details);
+        return details;
+    }
+
+    /** Gives each new connection the user and the password that the pool of the application has at that time. */
+    private static final class FollowingConfig extends HikariConfig {
+
+        private final HikariConfig pool;
+
+        FollowingConfig(HikariConfig pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        public Credentials getCredentials() {
+            return pool.getCredentials();
         }
     }
 }

@@ -42,9 +42,6 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     /** {@code null} while all connections are closed. */
     private volatile @Nullable HikariPool pool;
 
-    /** Whether the pool has lent a connection, and therefore is not spoiled. */
-    private volatile boolean works;
-
     /** Guarded by this object. A HikariPool that is shut down would let callers wait for a connection that never comes. */
     private boolean closed;
 
@@ -75,33 +72,14 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         return getConnection(Duration.ofMillis(config.getConnectionTimeout()));
     }
 
+    /**
+     * Lends a connection. HikariCP tests idle connections one after the other until one works, and reacts neither to an
+     * interrupt nor to its time limit meanwhile. So this asks for one idle connection at a time. It waits for a new one
+     * in two halves, and replaces a spoiled pool between them.
+     */
     @Override
     public Connection getConnection(Duration limit) throws SQLException {
         long deadline = Time.SYSTEM.nanoTime() + limit.toNanos();
-        return works ? lend(deadline) : firstConnection(deadline, limit.dividedBy(2));
-    }
-
-    /** Waits in two halves, and replaces a spoiled pool between them. */
-    private Connection firstConnection(long deadline, Duration half) throws SQLException {
-        HikariPool current = opened();
-        Connection connection;
-        try {
-            connection = lend(deadline - half.toNanos());
-        } catch (SQLException ex) {
-            if (isSpoiled(ex)) {
-                replace(current);
-            }
-            connection = lend(deadline);
-        }
-        works = true;
-        return connection;
-    }
-
-    /**
-     * Lends a connection before the deadline. HikariCP tests idle connections one after the other until one works, and
-     * reacts neither to an interrupt nor to its time limit meanwhile. So this asks for one idle connection at a time.
-     */
-    private Connection lend(long deadline) throws SQLException {
         SQLException reason = null;
         while (true) {
             if (Thread.currentThread().isInterrupted()) {
@@ -109,13 +87,17 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
             }
             HikariPool current = opened();
             long left = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - Time.SYSTEM.nanoTime()));
+            long half = Math.max(1, limit.toMillis() / 2);
             try {
-                return current.getConnection(current.getIdleConnections() > 0 ? 1 : left);
+                return current.getConnection(current.getIdleConnections() > 0 ? 1 : Math.min(left, half));
             } catch (SQLTransientConnectionException ex) {
                 // HikariCP reports only once why it could not connect.
                 reason = reason == null || ex.getCause() != null ? ex : reason;
                 if (left <= 1) {
                     throw reason;
+                }
+                if (isSpoiled(ex)) {
+                    replace(current);
                 }
             }
         }
@@ -172,7 +154,6 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         synchronized (this) {
             last = pool;
             pool = null;
-            works = false;
         }
         if (last != null) {
             shutDown(last);

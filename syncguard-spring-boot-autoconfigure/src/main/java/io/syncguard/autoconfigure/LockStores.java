@@ -145,23 +145,25 @@ final class LockStores {
     }
 
     /** @throws LockSetupException if it is a mock */
-    static void requireConnections(DataSource dataSource) {
-        if (returnsNull(dataSource)) {
+    static void requireNoMock(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            requireNoMock(connection);
+        } catch (LockSetupException ex) {
+            throw ex;
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource gave no connection", ex);
+        }
+    }
+
+    /** @throws LockSetupException if a mock gave the connection */
+    static void requireNoMock(@Nullable Connection connection) throws SQLException {
+        if (connection == null
+                || connection.getMetaData() == null
+                || connection.getMetaData().getDatabaseProductName() == null) {
             throw LockSetupException.invalid(
                     "The DataSource returned null instead of a connection or of its details, as a mock does",
                     WITHOUT_A_STORE,
                     "Use a real DataSource");
-        }
-    }
-
-    private static boolean returnsNull(DataSource dataSource) {
-        try (Connection connection = dataSource.getConnection()) {
-            return connection == null
-                    || connection.getMetaData() == null
-                    || connection.getMetaData().getDatabaseProductName() == null;
-        } catch (SQLException | RuntimeException ex) {
-            log.debug("The DataSource gave no connection", ex);
-            return false;
         }
     }
 

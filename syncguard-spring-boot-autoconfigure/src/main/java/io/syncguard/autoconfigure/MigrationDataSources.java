@@ -1,11 +1,8 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.postgres.DatabaseIdentity;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -22,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -43,13 +41,12 @@ final class MigrationDataSources {
     static List<DataSource> beside(DataSource own, ListableBeanFactory beans) {
         Login ours = Login.of(own);
         return Stream.of(
-                        HAS_FLYWAY ? OfFlyway.in(beans) : Stream.<DataSource>empty(),
-                        HAS_LIQUIBASE ? OfLiquibase.in(beans) : Stream.<DataSource>empty())
+                        HAS_FLYWAY ? OfFlyway.in(beans) : Stream.<Migration>empty(),
+                        HAS_LIQUIBASE ? OfLiquibase.in(beans) : Stream.<Migration>empty())
                 .flatMap(found -> found)
-                .filter(candidate -> candidate != own)
-                .distinct()
+                .filter(candidate -> candidate.getTargetDataSource() != own || candidate.initSql != null)
                 .filter(candidate -> ours != null && ours.isBeside(Login.of(candidate)))
-                .<DataSource>map(InAutoCommit::new)
+                .<DataSource>map(candidate -> candidate)
                 .toList();
     }
 
@@ -63,15 +60,22 @@ final class MigrationDataSources {
             try (Connection connection = dataSource.getConnection()) {
                 DatabaseMetaData details = connection.getMetaData();
                 return details.getDatabaseProductName().equals("PostgreSQL")
-                        ? new Login(
-                                DatabaseIdentity.of(connection),
-                                SessionRole.of(connection).user())
+                        ? new Login(DatabaseIdentity.of(connection), currentUserOf(connection))
                         : new Login(
                                 details.getURL().split("[?;]", 2)[0] + " " + connection.getCatalog(),
                                 String.valueOf(details.getUserName()));
             } catch (SQLException | RuntimeException ex) {
                 log.debug("A DataSource could not be asked for its database", ex);
                 return null;
+            }
+        }
+
+        /** The user whose rights count, after a {@code SET ROLE}. */
+        private static String currentUserOf(Connection connection) throws SQLException {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("SELECT current_user::pg_catalog.text")) {
+                row.next();
+                return row.getString(1);
             }
         }
 
@@ -85,12 +89,12 @@ final class MigrationDataSources {
     }
 
     /** Leaves out a bean that cannot be created, such as a lazy one for a database that is down. */
-    private static <T> Stream<DataSource> of(
-            Class<T> type, ListableBeanFactory beans, Function<T, @Nullable DataSource> dataSource) {
+    private static <T> Stream<Migration> of(
+            Class<T> type, ListableBeanFactory beans, Function<T, @Nullable Migration> migration) {
         return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type))
                 .flatMap(name -> {
                     try {
-                        return Stream.ofNullable(dataSource.apply(beans.getBean(name, type)));
+                        return Stream.ofNullable(migration.apply(beans.getBean(name, type)));
                     } catch (RuntimeException ex) {
                         log.debug("The bean '" + name + "' was not asked for its DataSource", ex);
                         return Stream.empty();
@@ -101,13 +105,11 @@ final class MigrationDataSources {
     /** Loaded only where the application has Flyway. */
     private static final class OfFlyway {
 
-        static Stream<DataSource> in(ListableBeanFactory beans) {
+        static Stream<Migration> in(ListableBeanFactory beans) {
             return of(Flyway.class, beans, flyway -> {
                 Configuration settings = flyway.getConfiguration();
                 DataSource dataSource = settings == null ? null : settings.getDataSource();
-                return dataSource == null || settings.getInitSql() == null
-                        ? dataSource
-                        : new AfterInitSql(dataSource, settings.getInitSql());
+                return dataSource == null ? null : new Migration(dataSource, settings.getInitSql());
             });
         }
     }
@@ -115,100 +117,37 @@ final class MigrationDataSources {
     /** Loaded only where the application has Liquibase. */
     private static final class OfLiquibase {
 
-        static Stream<DataSource> in(ListableBeanFactory beans) {
-            return of(SpringLiquibase.class, beans, SpringLiquibase::getDataSource);
+        static Stream<Migration> in(ListableBeanFactory beans) {
+            return of(SpringLiquibase.class, beans, liquibase -> {
+                DataSource dataSource = liquibase.getDataSource();
+                return dataSource == null ? null : new Migration(dataSource, null);
+            });
         }
     }
 
-    /**
-     * Runs the initial SQL after connecting, as Flyway does. Gives a connection back to its pool with the role that it
-     * had.
-     */
-    private static final class AfterInitSql extends DelegatingDataSource {
+    /** Runs the initial SQL after connecting, as Flyway does. */
+    private static final class Migration extends DelegatingDataSource {
 
-        private final String initSql;
+        private final @Nullable String initSql;
 
-        AfterInitSql(DataSource target, String initSql) {
+        Migration(DataSource target, @Nullable String initSql) {
             super(target);
             this.initSql = initSql;
         }
 
         @Override
         public Connection getConnection() throws SQLException {
-            Connection connection = super.getConnection();
-            try {
-                connection.setAutoCommit(true);
-                SessionRole before =
-                        connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")
-                                ? SessionRole.of(connection)
-                                : null;
-                try (Statement statement = connection.createStatement()) {
-                    statement.execute(initSql);
-                }
-                return before == null ? connection : before.restoredAtClose(connection);
+            Connection connection = LentConnection.of(super.getConnection());
+            if (initSql == null) {
+                return connection;
+            }
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(initSql);
+                return connection;
             } catch (SQLException | RuntimeException ex) {
-                connection.close();
+                JdbcUtils.closeConnection(connection);
                 throw ex;
             }
-        }
-    }
-
-    /**
-     * The state of a PostgreSQL session that {@code SET ROLE} changes.
-     *
-     * @param role the setting; {@code none} without one
-     * @param user the user whose rights count
-     */
-    private record SessionRole(String role, String user) {
-
-        static SessionRole of(Connection connection) throws SQLException {
-            try (Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery(
-                            "SELECT pg_catalog.current_setting('role'), current_user::pg_catalog.text")) {
-                row.next();
-                return new SessionRole(row.getString(1), row.getString(2));
-            }
-        }
-
-        Connection restoredAtClose(Connection connection) {
-            return (Connection) Proxy.newProxyInstance(
-                    MigrationDataSources.class.getClassLoader(),
-                    new Class<?>[] {Connection.class},
-                    (proxy, method, args) -> {
-                        if (method.getName().equals("close") && !connection.isClosed()) {
-                            restore(connection);
-                        }
-                        try {
-                            return method.invoke(connection, args);
-                        } catch (InvocationTargetException ex) {
-                            throw ex.getTargetException();
-                        }
-                    });
-        }
-
-        private void restore(Connection connection) {
-            try (PreparedStatement statement =
-                    connection.prepareStatement("SELECT pg_catalog.set_config('role', ?, false)")) {
-                statement.setString(1, role);
-                statement.execute();
-            } catch (SQLException ex) {
-                log.debug("The role of Flyway's connection was not restored", ex);
-            }
-        }
-    }
-
-    /** Turns autocommit on, because a pool may have it off. Each pool resets it. */
-    private static final class InAutoCommit extends DelegatingDataSource {
-
-        InAutoCommit(DataSource target) {
-            super(target);
-        }
-
-        @Override
-        public Connection getConnection() throws SQLException {
-            Connection connection = super.getConnection();
-            connection.setAutoCommit(true);
-            return connection;
         }
     }
 }

@@ -38,7 +38,7 @@ final class PostgresPools implements AutoCloseable {
      */
     private static final int ENGINE_THREADS = 10;
 
-    /** One for each thread on a fast link. A pool that the application has made for locks needs no more. */
+    /** One for each thread on a fast link. A pool of the application does not lend more. */
     private static final int FEWEST_OF_ENGINE = 4;
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS);
@@ -56,7 +56,7 @@ final class PostgresPools implements AutoCloseable {
     private final ScheduledThreadPoolExecutor housekeeper =
             new ScheduledThreadPoolExecutor(1, DaemonThreadFactory.named("syncguard-pools"));
 
-    private final ConnectionDetails details;
+    private final ConnectionSource source;
     private final OneStoreDataSource store;
     private final LockPool operations;
     private final LockPool engine;
@@ -89,12 +89,12 @@ final class PostgresPools implements AutoCloseable {
         }
         this.timeout = networkTimeout.dividedBy(2);
         housekeeper.setRemoveOnCancelPolicy(true);
-        int ofThreads = dedicated ? FEWEST_OF_ENGINE : ENGINE_THREADS;
-        this.maximumConnections = size + ofThreads + (wakeUps ? 1 : 0);
+        int others = size + (wakeUps ? 1 : 0);
         Consumer<HikariConfig> completion = details -> complete(details, applicationName);
-        this.details = new ConnectionDetails(application, dedicated, maximumConnections, completion);
+        this.source = new ConnectionSource(application, dedicated, others + FEWEST_OF_ENGINE);
         this.store = new OneStoreDataSource(application, timeout);
-        details.decide();
+        int ofThreads = source.lends() || dedicated ? FEWEST_OF_ENGINE : ENGINE_THREADS;
+        this.maximumConnections = others + ofThreads;
         HikariConfig ofCallers = config("syncguard", size, completion);
         // While the start uses one connection, the pool would open another one without need.
         ofCallers.setMinimumIdle(0);
@@ -173,14 +173,14 @@ final class PostgresPools implements AutoCloseable {
 
     /** The details of one pool never change, except user and password; those behind a wrapper may. */
     private HikariConfig connections(Consumer<HikariConfig> completion) {
-        HikariDataSource pool = details.fixedPool();
+        HikariDataSource pool = source.fixedPool();
         if (pool == null) {
             HikariConfig config = new HikariConfig();
-            details.copyLifetimes(config);
-            config.setDataSource(store.through(new FollowingDataSource(details, completion)));
+            source.copyLifetimes(config);
+            config.setDataSource(store.through(source.with(completion)));
             return config;
         }
-        HikariConfig config = HikariDetails.copyOf(pool);
+        HikariConfig config = ConnectionDetails.copyOf(pool);
         completion.accept(config);
         if (config.getDataSource() != null) {
             config.setDataSource(store.through(config.getDataSource()));

@@ -62,7 +62,7 @@ public final class SyncGuardFencingAutoConfiguration {
                 case FLYWAY, NONE -> schema.check();
             }
         } catch (NullPointerException ex) {
-            LockStores.requireConnections(primary);
+            LockStores.requireNoMock(primary);
             throw ex;
         }
         return new FenceGuard(primary, fencing.table());

@@ -4,6 +4,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.postgres.PromptSocketFactory;
+import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -37,7 +38,7 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
                         factory -> factory.withField("configuration"));
         hints.reflection()
                 .registerTypeIfPresent(
-                        classLoader, HikariDetails.CREDENTIALS_PROVIDER, MemberCategory.INVOKE_PUBLIC_METHODS);
+                        classLoader, ConnectionDetails.CREDENTIALS_PROVIDER, MemberCategory.INVOKE_PUBLIC_METHODS);
         // Read to recognise the connections of a pool behind a wrapper.
         Map.of(
                         "com.zaxxer.hikari.HikariDataSource", "pool",
@@ -61,5 +62,7 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
         new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), ProcessStatus.class);
         hints.proxies().registerJdkProxy(DistributedLock.class);
         hints.proxies().registerJdkProxy(LeaderOnly.class);
+        // A lent connection.
+        hints.proxies().registerJdkProxy(Connection.class);
     }
 }

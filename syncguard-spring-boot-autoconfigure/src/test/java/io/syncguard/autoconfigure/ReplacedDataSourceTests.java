@@ -13,7 +13,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.ManualTime;
 import io.syncguard.embedded.OwnPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -319,23 +318,6 @@ class ReplacedDataSourceTests {
             assertThat(second.relationsAndFunctions()).isEmpty();
             held.release();
         });
-    }
-
-    /** The application's own connection is the only one that the server allows at that moment. */
-    @Test
-    void a_refusal_with_a_passing_reason_does_not_count_for_ever() throws SQLException {
-        setPassword("first");
-        server.jdbc().execute("ALTER ROLE " + USER + " CONNECTION LIMIT 1");
-        ManualTime time = new ManualTime();
-        ConnectionDetails details =
-                new ConnectionDetails(new DriverManagerDataSource(url(), USER, "first"), false, 1, any -> {}, time);
-        details.decide();
-        assertThat(details.derived()).isNull();
-
-        server.jdbc().execute("ALTER ROLE " + USER + " CONNECTION LIMIT -1");
-        assertThat(details.derived()).as("at once").isNull();
-        time.advance(Duration.ofSeconds(10));
-        assertThat(details.derived()).as("later").isNotNull();
     }
 
     private static void assertLocks(LockTemplate locks) {

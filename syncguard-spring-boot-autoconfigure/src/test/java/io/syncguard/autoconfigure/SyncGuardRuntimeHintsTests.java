@@ -13,6 +13,7 @@ import io.syncguard.testing.LibraryModules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -71,8 +72,9 @@ class SyncGuardRuntimeHintsTests {
     }
 
     @Test
-    void annotations_are_proxies_in_the_image() {
+    void annotations_and_lent_connections_are_proxies_in_the_image() {
         assertThat(proxies().forInterfaces(DistributedLock.class)).accepts(hints);
         assertThat(proxies().forInterfaces(LeaderOnly.class)).accepts(hints);
+        assertThat(proxies().forInterfaces(Connection.class)).accepts(hints);
     }
 }

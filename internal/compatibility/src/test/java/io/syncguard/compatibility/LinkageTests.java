@@ -36,6 +36,7 @@ class LinkageTests {
     private static final List<String> OF_OTHER_APPLICATIONS =
             List.of(
                     "graphql.",
+                    "io.agroal.",
                     "liquibase.",
                     "io.micrometer.tracing.",
                     "net.javacrumbs.shedlock.",
