@@ -1,61 +1,38 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockSetupException;
 import java.util.List;
 import java.util.Locale;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
 /**
- * The store of the locks.
+ * A store of the locks. Its auto-configuration has {@link ConditionalOnBackend} and defines a {@code LockBackend} bean
+ * of the name {@link #bean()}.
+ *
+ * @param name the name in properties, annotations and meters, such as {@code redis}
  */
-public enum Backend {
+public record Backend(String name) {
 
-    /** The database of a DataSource. */
-    POSTGRES(Backend.POSTGRES_BEAN, "syncguard-spring-boot-starter, with HikariCP and PostgreSQL's driver"),
-
-    /** The Redis of a LettuceConnectionFactory. */
-    REDIS(Backend.REDIS_BEAN, "spring-boot-starter-data-redis, with Lettuce");
-
-    static final String POSTGRES_BEAN = "syncGuardPostgresLockBackend";
-
-    static final String REDIS_BEAN = "syncGuardRedisLockBackend";
-
-    private final String bean;
-    private final String libraries;
-
-    Backend(String bean, String libraries) {
-        this.bean = bean;
-        this.libraries = libraries;
+    /** Ignores upper case and spaces. */
+    public Backend(String name) {
+        this.name = name.strip().toLowerCase(Locale.ROOT);
     }
 
     /** The backends that {@code syncguard.backend} names, the primary one first; empty if it is not set. */
     public static List<Backend> namedIn(Environment environment) {
         return Binder.get(environment)
-                .bind("syncguard.backend", Bindable.listOf(Backend.class))
+                .bind("syncguard.backend", Bindable.listOf(String.class))
                 .orElse(List.of())
                 .stream()
+                .map(Backend::new)
                 .distinct()
                 .toList();
     }
 
-    /** The name of the bean. */
+    /** The name of the bean, such as {@code syncGuardRedisLockBackend} for {@code redis}. */
     public String bean() {
-        return bean;
-    }
-
-    /** The name in properties and annotations, the same as in meters. */
-    public String qualifier() {
-        return name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Creates the exception for a start where the property names this backend, but it was not configured. */
-    LockSetupException missing() {
-        return LockSetupException.invalid(
-                "syncguard.backend names '" + qualifier() + "', which is missing: its libraries are not on the class"
-                        + " path, or the application has its own LockBackend",
-                "Add " + libraries,
-                "Remove it from syncguard.backend");
+        return "syncGuard" + StringUtils.capitalize(name) + "LockBackend";
     }
 }

@@ -1,6 +1,6 @@
 package io.syncguard.autoconfigure;
 
-import java.util.Arrays;
+import io.syncguard.LockSetupException;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -23,21 +23,17 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-        List<Backend> present = Arrays.stream(Backend.values())
-                .filter(backend -> beans.containsBeanDefinition(backend.bean()))
-                .toList();
-        if (present.isEmpty()) {
+        if (named.stream().noneMatch(backend -> beans.containsBeanDefinition(backend.bean()))) {
             // The application has its own LockBackend or LockManager.
             return;
         }
-        requireAllNamed(present);
-        if (present.size() == 1) {
+        requireAllNamed(beans);
+        if (named.size() == 1) {
             // A single backend gets no qualifier: @Qualifier would no longer find its beans by their names.
             return;
         }
-        Backend primary = named.get(0);
-        for (Backend backend : present) {
-            boolean isPrimary = backend == primary;
+        for (Backend backend : named) {
+            boolean isPrimary = backend.equals(named.get(0));
             definition(beans, backend.bean()).setDefaultCandidate(isPrimary);
             qualify(beans, backend.bean(), backend);
             qualifyOurs(
@@ -56,11 +52,18 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
     }
 
     /** A named backend without its library fails the start, and not only the first use. */
-    private void requireAllNamed(List<Backend> present) {
+    private void requireAllNamed(ConfigurableListableBeanFactory beans) {
         for (Backend backend : named) {
-            if (!present.contains(backend)) {
-                throw backend.missing();
+            if (!beans.containsBeanDefinition(backend.bean())) {
+                throw LockStores.missing(backend);
             }
+        }
+        if (named.size() > 2) {
+            throw LockSetupException.invalid(
+                    "syncguard.backend names "
+                            + named.stream().map(Backend::name).toList()
+                            + ", but an application has at most two stores",
+                    "Name the two that it uses");
         }
     }
 
@@ -75,7 +78,7 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
     }
 
     private static void qualify(ConfigurableListableBeanFactory beans, String bean, Backend backend) {
-        definition(beans, bean).addQualifier(new AutowireCandidateQualifier(Qualifier.class, backend.qualifier()));
+        definition(beans, bean).addQualifier(new AutowireCandidateQualifier(Qualifier.class, backend.name()));
     }
 
     private static AbstractBeanDefinition definition(ConfigurableListableBeanFactory beans, String bean) {

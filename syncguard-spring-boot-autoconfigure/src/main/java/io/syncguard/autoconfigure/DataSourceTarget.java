@@ -8,7 +8,6 @@ import java.sql.SQLException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -18,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.IntroductionAdvisor;
 import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.target.AbstractPrototypeBasedTargetSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
@@ -94,34 +92,15 @@ record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
                 .filter(each -> !(each instanceof Advised) && each instanceof HikariDataSource)
                 .map(HikariDataSource.class::cast)
                 .findFirst()
-                .orElseGet(() -> inner instanceof Advised ? null : shownBy(inner));
-    }
-
-    /** Returns the pool that one of the wrappers shows; {@code null} if none does. */
-    static @Nullable HikariDataSource shownBy(DataSource wrapper) {
-        return Chain.of(wrapper, DataSourceTarget::within)
-                .map(DataSourceTarget::shown)
-                .filter(Objects::nonNull)
-                .findFirst()
                 .orElse(null);
     }
 
-    private static @Nullable DataSource within(DataSource wrapper) {
-        return wrapper instanceof DelegatingDataSource delegating
-                ? delegating.getTargetDataSource()
-                : AopProxyUtils.getSingletonTarget(wrapper) instanceof DataSource target ? target : null;
-    }
-
-    private static @Nullable HikariDataSource shown(DataSource wrapper) {
+    /** Returns the URL of the pool behind these wrappers; {@code null} if it is unknown, or if there are several. */
+    static @Nullable String urlOf(DataSource application) {
         try {
-            return wrapper instanceof HikariDataSource pool
-                    ? pool
-                    : wrapper.isWrapperFor(HikariConfigMXBean.class)
-                                    && wrapper.unwrap(HikariConfigMXBean.class) instanceof HikariDataSource shown
-                            ? shown
-                            : null;
-        } catch (SQLException | RuntimeException ex) {
-            log.debug("The DataSource does not say what it wraps", ex);
+            HikariDataSource pool = of(application).pool();
+            return pool == null ? null : pool.getJdbcUrl();
+        } catch (LockSetupException ex) {
             return null;
         }
     }
@@ -136,7 +115,19 @@ record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
         if (wrapper instanceof AbstractRoutingDataSource routing) {
             return onlyTarget(routing);
         }
-        return wrapper instanceof DelegatingDataSource delegating ? delegating.getTargetDataSource() : null;
+        return wrapper instanceof DelegatingDataSource delegating ? delegating.getTargetDataSource() : shownBy(wrapper);
+    }
+
+    private static @Nullable DataSource shownBy(DataSource wrapper) {
+        try {
+            return wrapper.isWrapperFor(HikariConfigMXBean.class)
+                            && wrapper.unwrap(HikariConfigMXBean.class) instanceof HikariDataSource pool
+                    ? pool
+                    : null;
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource does not say what it wraps", ex);
+            return null;
+        }
     }
 
     /** Requires a single target, because locks of one key in two databases would not exclude each other. */

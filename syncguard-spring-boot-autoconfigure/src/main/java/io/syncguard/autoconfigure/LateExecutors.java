@@ -43,8 +43,8 @@ final class LateExecutors {
      */
     boolean endBeforeEngines() {
         ConfigurableListableBeanFactory beans = context.getBeanFactory();
-        List<String> engines = names(beans, List.of(LockEngine.class, PostgresLockManagers.class))
-                .toList();
+        List<String> engines =
+                names(beans, List.of(LockEngine.class, TenantEngines.class)).toList();
         List<String> stores = names(beans, List.of(LockBackend.class)).toList();
         List<String> executors = names(beans, context.isClosed() ? TYPES : List.of())
                 .filter(name -> isLate(beans.getSingleton(name)))

@@ -30,9 +30,9 @@ final class LockEngines extends AbstractMap<String, LockEngine> {
         if (second != null) {
             engines.put(SyncGuardAutoConfiguration.SECOND_MANAGER, second);
         }
-        Map<String, LockEngine> tenants = beans.getBeansOfType(PostgresLockManagers.class).values().stream()
+        Map<String, LockEngine> tenants = beans.getBeansOfType(TenantEngines.class).values().stream()
                 .findFirst()
-                .map(PostgresLockManagers::engines)
+                .map(TenantEngines::engines)
                 .orElse(Map.of());
         return new LockEngines(engines, tenants);
     }

@@ -1,15 +1,19 @@
 package io.syncguard.autoconfigure;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
+import io.syncguard.OneLine;
 import java.lang.annotation.Annotation;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -40,6 +44,13 @@ final class LockStores {
     static final String WITHOUT_A_STORE =
             "In a test: add syncguard-spring-boot-starter-test and @AutoConfigureTestLocks. Without any locks: set"
                     + " syncguard.enabled=false";
+
+    /** What a store of ours needs, by its name. */
+    private static final SortedMap<String, String> LIBRARIES = new TreeMap<>(Map.of(
+            PostgresLockAutoConfiguration.NAME,
+            "syncguard-spring-boot-starter, with HikariCP and PostgreSQL's driver",
+            RedisLockAutoConfiguration.NAME,
+            "spring-boot-starter-data-redis, with Lettuce"));
 
     private LockStores() {}
 
@@ -88,13 +99,14 @@ final class LockStores {
      * Checks for marks of another store than the chosen one: the property decides; without it, the start fails.
      *
      * @param named the backends in {@code syncguard.backend}
-     * @param other the other store
-     * @param mark the mark of its beans
+     * @param mark the mark of the other store's beans
      */
-    static void checkOtherMarks(
-            List<Backend> named, Backend other, Class<? extends Annotation> mark, ListableBeanFactory beans) {
+    static void checkOtherMarks(List<Backend> named, Class<? extends Annotation> mark, ListableBeanFactory beans) {
         Set<String> marked = markedWith(mark, beans);
-        if (marked.isEmpty() || named.contains(other)) {
+        String other = mark == SyncGuardDataSource.class
+                ? PostgresLockAutoConfiguration.NAME
+                : RedisLockAutoConfiguration.NAME;
+        if (marked.isEmpty() || named.contains(new Backend(other))) {
             return;
         }
         if (named.isEmpty()) {
@@ -105,7 +117,7 @@ final class LockStores {
                     "Remove one of the marks");
         }
         log.warn("Locks are not stored in " + marked + ", which is marked with @" + mark.getSimpleName()
-                + ": syncguard.backend does not name '" + other.qualifier() + "'. Add it there, or remove the mark");
+                + ": syncguard.backend does not name '" + other + "'. Add it there, or remove the mark");
     }
 
     /**
@@ -167,6 +179,34 @@ final class LockStores {
         }
     }
 
+    /** The failure of a start where the property names this store, but it was not configured. */
+    static LockSetupException missing(Backend backend) {
+        String libraries = LIBRARIES.get(backend.name());
+        return libraries == null
+                ? LockSetupException.invalid(
+                        "syncguard.backend is '" + OneLine.of(backend.name())
+                                + "', but nothing on the class path configures a store of that name",
+                        MessageText.nextSteps(
+                                backend.name(),
+                                LIBRARIES.keySet(),
+                                "Correct syncguard.backend",
+                                "Name one of " + LIBRARIES.keySet() + ", or add the library of the store"))
+                : LockSetupException.invalid(
+                        "syncguard.backend names '" + backend.name()
+                                + "', which is missing: its libraries are not on the class path, or the application has"
+                                + " its own LockBackend",
+                        "Add " + libraries,
+                        "Remove it from syncguard.backend");
+    }
+
+    /** @param named the backends in {@code syncguard.backend} */
+    static LockSetupException none(List<Backend> named) {
+        return named.isEmpty()
+                ? none("neither HikariCP with PostgreSQL's driver nor Spring Data Redis with Lettuce is on the class"
+                        + " path")
+                : missing(named.get(0));
+    }
+
     /** @param reason what is missing */
     static LockSetupException none(String reason) {
         return LockSetupException.invalid(
@@ -181,8 +221,8 @@ final class LockStores {
      * server to Flyway, which may try again. With another product, the store of the locks fails the start.
      */
     static boolean mayBePostgres(DataSource dataSource) {
-        HikariDataSource pool = DataSourceTarget.shownBy(dataSource);
-        if (pool != null && pool.getJdbcUrl() != null && pool.getJdbcUrl().startsWith("jdbc:postgresql:")) {
+        String url = DataSourceTarget.urlOf(dataSource);
+        if (url != null && url.startsWith("jdbc:postgresql:")) {
             return true;
         }
         try {

@@ -3,8 +3,6 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresScript;
-import io.syncguard.redis.RedisLockBackend;
-import io.syncguard.spi.LockBackend;
 import java.util.List;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -12,15 +10,12 @@ import org.postgresql.Driver;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
@@ -31,6 +26,8 @@ import org.springframework.core.env.Environment;
  * {@link SyncGuardDataSource}.
  */
 @AutoConfiguration(
+        before = SyncGuardAutoConfiguration.class,
+        after = RedisLockAutoConfiguration.class,
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
             "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
@@ -39,11 +36,12 @@ import org.springframework.core.env.Environment;
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @ConditionalOnClass({HikariDataSource.class, Driver.class})
-@Conditional(PostgresLockAutoConfiguration.OnPostgres.class)
-@ConditionalOnMissingBean(value = LockBackend.class, ignored = RedisLockBackend.class)
+@ConditionalOnBackend(value = PostgresLockAutoConfiguration.NAME, matchIfMissing = true)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class PostgresLockAutoConfiguration {
+
+    static final String NAME = "postgres";
 
     @Bean
     static PostgresScriptWriter syncGuardPostgresScriptWriter(Environment environment) {
@@ -63,7 +61,7 @@ public final class PostgresLockAutoConfiguration {
 
     /** Created after the application's migrations, and only for a lock manager that uses it: tenants have their own. */
     @Lazy
-    @Bean(Backend.POSTGRES_BEAN)
+    @Bean("syncGuardPostgresLockBackend")
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
             PostgresBackendFactory stores,
@@ -72,7 +70,7 @@ public final class PostgresLockAutoConfiguration {
             ListableBeanFactory beans,
             Environment environment) {
         List<Backend> named = Backend.namedIn(environment);
-        LockStores.checkOtherMarks(named, Backend.REDIS, SyncGuardRedisConnectionFactory.class, beans);
+        LockStores.checkOtherMarks(named, SyncGuardRedisConnectionFactory.class, beans);
         DataSource application = LockStores.choose(
                 lockDataSource,
                 dataSource,
@@ -88,19 +86,9 @@ public final class PostgresLockAutoConfiguration {
         return new PostgresLockManagers(tenant -> engines.engineOn(stores.backendOn(tenant, false)));
     }
 
-    /** Matches if PostgreSQL is chosen, or if no backend is chosen and no other backend was configured before. */
-    static final class OnPostgres extends AnyNestedCondition {
-
-        OnPostgres() {
-            super(ConfigurationPhase.REGISTER_BEAN);
-        }
-
-        @ConditionalOnBackend(Backend.POSTGRES)
-        static class Chosen {}
-
-        @ConditionalOnBackend(value = Backend.POSTGRES, matchIfMissing = true)
-        @ConditionalOnMissingBean(LockBackend.class)
-        static class Left {}
+    @Bean
+    TenantEngines syncGuardPostgresTenantEngines(PostgresLockManagers managers) {
+        return managers::engines;
     }
 
     /** Makes the application's Flyway run the script, if that is chosen. */

@@ -4,7 +4,6 @@ import io.lettuce.core.RedisClient;
 import io.syncguard.LockException;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import java.lang.annotation.Annotation;
 import java.util.Objects;
 import javax.sql.DataSource;
@@ -34,7 +33,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * {@link LettuceConnectionFactory}, or of the one marked with {@link SyncGuardRedisConnectionFactory}.
  */
 @AutoConfiguration(
-        before = PostgresLockAutoConfiguration.class,
+        before = SyncGuardAutoConfiguration.class,
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
             "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
@@ -44,13 +43,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @ConditionalOnClass({LettuceConnectionFactory.class, RedisClient.class})
 @Conditional(RedisLockAutoConfiguration.OnRedis.class)
-@ConditionalOnMissingBean(LockBackend.class)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 public final class RedisLockAutoConfiguration {
 
+    static final String NAME = "redis";
+
     private static final Log log = LogFactory.getLog(RedisLockAutoConfiguration.class);
 
-    @Bean(Backend.REDIS_BEAN)
+    @Bean("syncGuardRedisLockBackend")
     RedisLockBackend syncGuardRedisLockBackend(
             SyncGuardProperties properties,
             @SyncGuardRedisConnectionFactory ObjectProvider<RedisConnectionFactory> lockConnections,
@@ -58,7 +58,7 @@ public final class RedisLockAutoConfiguration {
             ObjectProvider<RedisConnectionFactory> connections,
             ListableBeanFactory beans,
             Environment environment) {
-        LockStores.checkOtherMarks(Backend.namedIn(environment), Backend.POSTGRES, SyncGuardDataSource.class, beans);
+        LockStores.checkOtherMarks(Backend.namedIn(environment), SyncGuardDataSource.class, beans);
         SyncGuardProperties.Redis redis = properties.redis();
         RedisLockBackend backend = new RedisLockBackend(
                 new RedisFactories(lockConnections, reactiveLockConnections, connections, beans).choose(),
@@ -82,14 +82,14 @@ public final class RedisLockAutoConfiguration {
             super(ConfigurationPhase.REGISTER_BEAN);
         }
 
-        @ConditionalOnBackend(Backend.REDIS)
+        @ConditionalOnBackend(NAME)
         static class Chosen {}
 
-        @ConditionalOnBackend(value = Backend.REDIS, matchIfMissing = true)
+        @ConditionalOnBackend(value = NAME, matchIfMissing = true)
         @Conditional(RedisMarked.class)
         static class Marked {}
 
-        @ConditionalOnBackend(value = Backend.REDIS, matchIfMissing = true)
+        @ConditionalOnBackend(value = NAME, matchIfMissing = true)
         @ConditionalOnBean(RedisConnectionFactory.class)
         @ConditionalOnMissingBean(DataSource.class)
         @Conditional(NoDataSourceMarked.class)

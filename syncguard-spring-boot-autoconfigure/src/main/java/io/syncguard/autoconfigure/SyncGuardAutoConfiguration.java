@@ -35,10 +35,14 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.util.function.SingletonSupplier;
@@ -48,12 +52,7 @@ import org.springframework.util.function.SingletonSupplier;
  * template if there are two backends.
  */
 @AutoConfiguration(
-        after = {
-            PostgresLockAutoConfiguration.class,
-            RedisLockAutoConfiguration.class,
-            SyncGuardMetricsAutoConfiguration.class,
-            SyncGuardObservationAutoConfiguration.class
-        },
+        after = {SyncGuardMetricsAutoConfiguration.class, SyncGuardObservationAutoConfiguration.class},
         // Of advisors with the same order, the first registered one is outside. That has to be the one for
         // transactions.
         afterName = {
@@ -105,14 +104,9 @@ public final class SyncGuardAutoConfiguration {
     @ConditionalOnMissingBean(LockManager.class)
     LockEngine syncGuardLockManager(
             ObjectProvider<LockBackend> backend, LockEngineFactory engines, Environment environment) {
-        LockBackend store = backend.getIfAvailable(() -> {
-            List<Backend> named = Backend.namedIn(environment);
-            throw named.isEmpty()
-                    ? LockStores.none("neither HikariCP with PostgreSQL's driver nor Spring Data Redis with Lettuce is"
-                            + " on the class path")
-                    : named.get(0).missing();
-        });
-        return engines.engineOn(store);
+        return engines.engineOn(backend.getIfAvailable(() -> {
+            throw LockStores.none(Backend.namedIn(environment));
+        }));
     }
 
     @Bean(TEMPLATE)
@@ -129,9 +123,7 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean(name = SECOND_MANAGER, defaultCandidate = false)
-    @ConditionalOnBean(
-            name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN},
-            search = SearchStrategy.CURRENT)
+    @Conditional(TwoBackends.class)
     LockEngine syncGuardSecondLockManager(BeanFactory beans, LockEngineFactory engines, Environment environment) {
         Backend second = Backend.namedIn(environment).get(1);
         return engines.engineOn(beans.getBean(second.bean(), LockBackend.class));
@@ -230,9 +222,25 @@ public final class SyncGuardAutoConfiguration {
     private static List<LockEngine> engines(ListableBeanFactory beans) {
         return Stream.concat(
                         beans.getBeansOfType(LockEngine.class).values().stream(),
-                        beans.getBeansOfType(PostgresLockManagers.class).values().stream()
+                        beans.getBeansOfType(TenantEngines.class).values().stream()
                                 .flatMap(each -> each.engines().values().stream()))
                 .toList();
+    }
+
+    /** Matches if the property names two stores of this context. */
+    static final class TwoBackends implements ConfigurationCondition {
+
+        @Override
+        public ConfigurationPhase getConfigurationPhase() {
+            return ConfigurationPhase.REGISTER_BEAN;
+        }
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            List<Backend> named = Backend.namedIn(context.getEnvironment());
+            return named.size() == 2
+                    && named.stream().allMatch(backend -> context.getRegistry().containsBeanDefinition(backend.bean()));
+        }
     }
 
     /** Proxies annotated beans also if {@code spring.aop.auto} is off: a lock must not vanish silently. */

@@ -11,6 +11,10 @@ import org.apache.commons.logging.LogFactory;
 import org.postgresql.Driver;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.RuntimeBeanReference;
+import org.springframework.beans.factory.support.AutowireCandidateQualifier;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -23,9 +27,13 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.StringUtils;
 
 /**
  * A manager and a template that run code without locks, so that an application that injects them starts with
@@ -34,6 +42,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @AutoConfiguration
 @Conditional(SyncGuardDisabledAutoConfiguration.ReadableSwitch.class)
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", havingValue = false)
+@Import(SyncGuardDisabledAutoConfiguration.QualifiedBeans.class)
 public final class SyncGuardDisabledAutoConfiguration {
 
     private static final Log log = LogFactory.getLog(SyncGuardDisabledAutoConfiguration.class);
@@ -80,43 +89,40 @@ public final class SyncGuardDisabledAutoConfiguration {
     /** Keeps the script for Flyway, which fails if it does not find a script that it has run before. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HikariDataSource.class, Driver.class})
-    @ConditionalOnBackend(value = Backend.POSTGRES, matchIfMissing = true)
+    @ConditionalOnBackend(value = PostgresLockAutoConfiguration.NAME, matchIfMissing = true)
     @ConditionalOnProperty(name = "syncguard.postgres.schema-management", havingValue = "flyway")
     @EnableConfigurationProperties(SyncGuardProperties.class)
     @Import(PostgresLockAutoConfiguration.FlywayConfiguration.class)
     static class FlywayHistoryConfiguration {}
 
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBackend(Backend.POSTGRES)
-    static class PostgresConfiguration {
+    /** Registers a manager and a template for the name of each backend. */
+    static final class QualifiedBeans implements ImportBeanDefinitionRegistrar {
 
-        @Bean(defaultCandidate = false)
-        @Qualifier("postgres")
-        LockManager syncGuardPostgresLockManager() {
-            return LockManager.withoutLocks();
+        private final Environment environment;
+
+        QualifiedBeans(Environment environment) {
+            this.environment = environment;
         }
 
-        @Bean(defaultCandidate = false)
-        @Qualifier("postgres")
-        LockTemplate syncGuardPostgresLockTemplate(@Qualifier("postgres") LockManager manager) {
-            return new LockTemplate(manager);
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBackend(Backend.REDIS)
-    static class RedisConfiguration {
-
-        @Bean(defaultCandidate = false)
-        @Qualifier("redis")
-        LockManager syncGuardRedisLockManager() {
-            return LockManager.withoutLocks();
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+            for (Backend backend : Backend.namedIn(environment)) {
+                String prefix = "syncGuard" + StringUtils.capitalize(backend.name());
+                RootBeanDefinition manager = new RootBeanDefinition(LockManager.class);
+                manager.setFactoryMethodName("withoutLocks");
+                register(registry, backend, prefix + "LockManager", manager);
+                RootBeanDefinition template = new RootBeanDefinition(LockTemplate.class);
+                template.getConstructorArgumentValues()
+                        .addGenericArgumentValue(new RuntimeBeanReference(prefix + "LockManager"));
+                register(registry, backend, prefix + "LockTemplate", template);
+            }
         }
 
-        @Bean(defaultCandidate = false)
-        @Qualifier("redis")
-        LockTemplate syncGuardRedisLockTemplate(@Qualifier("redis") LockManager manager) {
-            return new LockTemplate(manager);
+        private static void register(
+                BeanDefinitionRegistry registry, Backend backend, String name, RootBeanDefinition definition) {
+            definition.setDefaultCandidate(false);
+            definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, backend.name()));
+            registry.registerBeanDefinition(name, definition);
         }
     }
 }

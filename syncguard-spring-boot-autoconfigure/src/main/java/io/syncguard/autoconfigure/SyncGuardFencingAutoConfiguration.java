@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
@@ -111,8 +110,7 @@ public final class SyncGuardFencingAutoConfiguration {
          * Does not connect if the URL of a pool names the product, because Flyway may be set to wait for the server.
          */
         private static String productOf(DataSource dataSource) {
-            HikariDataSource pool = DataSourceTarget.shownBy(dataSource);
-            DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(pool == null ? null : pool.getJdbcUrl());
+            DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(DataSourceTarget.urlOf(dataSource));
             if (KNOWN.contains(driver)) {
                 return driver.getId();
             }

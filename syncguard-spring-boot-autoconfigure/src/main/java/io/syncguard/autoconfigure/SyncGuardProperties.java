@@ -56,7 +56,7 @@ import org.springframework.core.Ordered;
 @ConfigurationProperties("syncguard")
 record SyncGuardProperties(
         @DefaultValue("true") boolean enabled,
-        @DefaultValue List<Backend> backend,
+        @DefaultValue List<String> backend,
         @DefaultValue("30s") Duration ttl,
         @DefaultValue("5s") Duration waitTime,
         @Nullable String owner,
@@ -101,7 +101,7 @@ record SyncGuardProperties(
         aop.check();
         leader.elections().forEach((name, election) -> election.settings(name));
         requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());
-        if (backend.contains(Backend.REDIS)) {
+        if (backend.stream().map(Backend::new).anyMatch(new Backend(RedisLockAutoConfiguration.NAME)::equals)) {
             redis.settings(fencesOr(FenceSource.CLOCK));
         }
     }

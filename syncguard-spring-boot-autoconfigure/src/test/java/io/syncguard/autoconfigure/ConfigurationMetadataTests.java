@@ -186,7 +186,7 @@ class ConfigurationMetadataTests {
         assertThat(valuesOf(hints, "syncguard.fencing.schema-management"))
                 .isEqualTo(lowerCase(SchemaManagement.values()));
         assertThat(valuesOf(hints, "syncguard.fences")).isEqualTo(lowerCase(FenceSource.values()));
-        assertThat(valuesOf(hints, "syncguard.backend")).isEqualTo(lowerCase(Backend.values()));
+        assertThat(valuesOf(hints, "syncguard.backend")).isEqualTo(List.of("postgres", "redis"));
     }
 
     private static List<?> valuesOf(List<Map<String, Object>> hints, String name) {

@@ -99,7 +99,7 @@ class PropertiesTests {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
                                     true,
-                                    List.of(Backend.POSTGRES),
+                                    List.of("postgres"),
                                     Duration.ofSeconds(11),
                                     Duration.ofSeconds(12),
                                     "somebody",

@@ -37,6 +37,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
                     "java/io/syncguard/autoconfigure/TenantLocksTests.java",
+                    "java/io/syncguard/autoconfigure/ThirdStoreTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
                     "java/io/syncguard/docs/DrainRecipeTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",

@@ -65,9 +65,9 @@ final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
     private static void register(List<Backend> named, BeanDefinitionRegistry registry) {
         for (Backend backend : named) {
             RootBeanDefinition like = new RootBeanDefinition();
-            like.setDefaultCandidate(backend == named.get(0));
-            like.addQualifier(new AutowireCandidateQualifier(Qualifier.class, backend.qualifier()));
-            register(CONTROL + ":" + backend.qualifier(), backend.bean(), like, registry);
+            like.setDefaultCandidate(backend.equals(named.get(0)));
+            like.addQualifier(new AutowireCandidateQualifier(Qualifier.class, backend.name()));
+            register(CONTROL + ":" + backend.name(), backend.bean(), like, registry);
         }
     }
 
