@@ -6,7 +6,9 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -127,7 +129,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
             requireOpen(beanClass);
         }
         for (Class<?> type : types(beanClass)) {
-            for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
+            for (Method method : methods(type)) {
                 requireProxyable(method, beanClass);
                 find(method, beanClass);
             }
@@ -140,7 +142,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
      */
     public void requireOpen(Class<?> beanClass) {
         for (Class<?> type : ClosedClass.isClosed(beanClass) ? types(beanClass) : Set.<Class<?>>of()) {
-            for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
+            for (Method method : methods(type)) {
                 if (isProxied(method) && find(method, beanClass) != null) {
                     throw ClosedClass.refusal("@" + annotation.getSimpleName(), method, beanClass);
                 }
@@ -155,6 +157,13 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
             types.add(ClassUtils.getUserClass(beanClass));
         }
         return types;
+    }
+
+    /** Sorted, so that of several mistakes the same one is reported at each start: the JVM keeps no order. */
+    private static List<Method> methods(Class<?> type) {
+        return Stream.of(ReflectionUtils.getUniqueDeclaredMethods(type))
+                .sorted(Comparator.comparing(Method::getName).thenComparing(Method::toString))
+                .toList();
     }
 
     private static boolean isProxied(Method method) {
