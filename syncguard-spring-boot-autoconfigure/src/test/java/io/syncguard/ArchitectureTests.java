@@ -41,7 +41,8 @@ class ArchitectureTests {
     private static final Map<String, Set<String>> USES = Map.ofEntries(
             entry("concurrent", Set.of()),
             entry("spi", Set.of("concurrent")),
-            entry("core", Set.of("concurrent", "spi")),
+            entry("batching", Set.of("concurrent", "spi")),
+            entry("core", Set.of("batching", "concurrent", "spi")),
             entry("leader", Set.of("concurrent")),
             entry("rules", Set.of("spi")),
             entry("memory", Set.of("concurrent", "spi", "rules")),
@@ -78,14 +79,14 @@ class ArchitectureTests {
     }
 
     @Test
-    void batching_knows_neither_locks_nor_statements() {
+    void batches_know_neither_locks_nor_stores() {
         noClasses()
                 .that()
-                .resideInAPackage("io.syncguard.postgres.batching")
+                .haveNameMatching(
+                        "io\\.syncguard\\.batching\\.(Batch|Batcher|BatchedCall|BatchedReply|TakenRequests|Turns)")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(
-                        "io.syncguard", "io.syncguard.postgres", "io.syncguard.spi", "org.springframework..")
+                .resideInAnyPackage("io.syncguard", "io.syncguard.spi")
                 .because("its tests make interleavings of requests without a store")
                 .check(CLASSES);
     }

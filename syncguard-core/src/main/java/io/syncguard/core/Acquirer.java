@@ -14,8 +14,11 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -115,7 +118,8 @@ final class Acquirer {
     /** What a request of this engine sends, under a new lock id. */
     KeyAttempt attempt(LockRequest request) {
         String lockId = backend.lockIdFor(request.key(), lockIds.next());
-        return new KeyAttempt(request, settings.attempt(request, lockId, backend.waiterTtl()));
+        return new KeyAttempt(
+                request, settings.attempt(request, lockId, backend.info().waiterTtl()));
     }
 
     /**
@@ -157,7 +161,7 @@ final class Acquirer {
             throw new LockLostException(
                     key,
                     "Lock '" + key + "' was granted, but its ttl of "
-                            + MessageText.of(attempt.sent().ttl())
+                            + MessageText.of(attempt.sent().options().ttl())
                             + " was over before the answer arrived: use a longer ttl");
         }
         return new GrantedLease(attempt.request(), attempt.sent().lockId(), answer.fence(), confirmation, waited);
@@ -287,9 +291,10 @@ final class Acquirer {
         /** @param hasEntry whether there may be a queue entry */
         private void giveUp(boolean hasEntry) {
             if (inDoubt) {
-                releaser.releaseInDoubt(oneAttempt.keyedLockId(), oneAttempt.ttl());
+                releaser.releaseInDoubt(
+                        oneAttempt.keyedLockId(), oneAttempt.options().ttl());
             } else if (hasEntry) {
-                releaser.leaveQueue(oneAttempt.keyedLockId());
+                releaser.release(oneAttempt.keyedLockId());
             }
         }
 
@@ -310,7 +315,9 @@ final class Acquirer {
                     continue;
                 }
                 if (result instanceof AcquireResult.Granted granted) {
-                    return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
+                    return granted(
+                            granted,
+                            Confirmation.of(sentAt, oneAttempt.options().ttl(), granted.expiresAt()));
                 }
                 if (result instanceof AcquireResult.Refused refused) {
                     giveUp(false);
@@ -356,7 +363,7 @@ final class Acquirer {
         private AcquireResult send(AcquireRequest next) {
             return Acquirer.this.send(request.key(), () -> {
                 try {
-                    return backend.acquire(next);
+                    return Answers.awaitOnly(() -> backend.acquire(List.of(next), GrantExtent.ONE));
                 } catch (Throwable ex) {
                     inDoubt |= BackendFailure.isInDoubt(ex);
                     throw ex;
@@ -379,8 +386,11 @@ final class Acquirer {
             if (granted == null || !grantsLocks.getAsBoolean()) {
                 return null;
             }
-            Confirmation first =
-                    new Confirmation(waiter.confirmedAt(), backend.waiterTtl(), oneAttempt.ttl(), granted.expiresAt());
+            Confirmation first = new Confirmation(
+                    waiter.confirmedAt(),
+                    backend.info().waiterTtl(),
+                    oneAttempt.options().ttl(),
+                    granted.expiresAt());
             // A lease past its deadline does not count. The next attempt may still find it live.
             return time.nanoTime() < first.deadline() ? granted(granted, first) : null;
         }
@@ -390,7 +400,7 @@ final class Acquirer {
                 GrantedLease lease = Acquirer.this.granted(attempt, confirmation, answer, report.elapsed());
                 return inDoubt
                         ? lease.settledAt(
-                                time.nanoTime() + backend.inDoubtPeriod().toNanos())
+                                time.nanoTime() + backend.info().inDoubtPeriod().toNanos())
                         : lease;
             } catch (LockLostException ex) {
                 inDoubt = true;

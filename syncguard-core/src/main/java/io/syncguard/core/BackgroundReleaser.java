@@ -7,6 +7,7 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
@@ -78,8 +79,9 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /** Does the same for leases that were granted together and that nobody will use, in one statement. */
-    void releaseAll(List<AcquireRequest> granted) {
-        granted.forEach(each -> put(new Pending(each.keyedLockId(), null, Duration.ZERO, each.ttl())));
+    void release(List<AcquireRequest> granted) {
+        granted.forEach(each -> put(new Pending(
+                each.keyedLockId(), null, Duration.ZERO, each.options().ttl())));
         due.schedule(time.nanoTime());
     }
 
@@ -90,21 +92,23 @@ final class BackgroundReleaser implements AutoCloseable {
      * Repeats that until such a lease has lapsed, and the queue entry that the request may leave.
      */
     void releaseInDoubt(KeyedLockId id, Duration ttl) {
-        Duration period = backend.inDoubtPeriod();
-        Duration longest = ttl.compareTo(backend.waiterTtl()) > 0 ? ttl : backend.waiterTtl();
+        Duration period = backend.info().inDoubtPeriod();
+        Duration longest = ttl.compareTo(backend.info().waiterTtl()) > 0
+                ? ttl
+                : backend.info().waiterTtl();
         add(new Pending(id, null, period, longest.plus(period)));
     }
 
     /** Releases the grant that the lock id of an ended lease may still receive. */
-    void releaseLate(Lease ended) {
+    void releaseInDoubt(Lease ended) {
         if (ended.isInDoubt()) {
             releaseInDoubt(ended.keyedLockId(), ended.confirmed().ttl());
         }
     }
 
     /** Deletes a queue entry. */
-    void leaveQueue(KeyedLockId id) {
-        add(new Pending(id, null, Duration.ZERO, backend.waiterTtl()));
+    void release(KeyedLockId id) {
+        add(new Pending(id, null, Duration.ZERO, backend.info().waiterTtl()));
     }
 
     /** Lets the background send releases until the next {@link #flush}. */
@@ -137,7 +141,7 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     private void flush(Predicate<Pending> which) {
-        long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
+        long deadline = time.nanoTime() + backend.info().inDoubtPeriod().toNanos();
         Shielded.uninterrupted(() -> sendAll(remaining(which), deadline));
         remaining(which).forEach(each -> Shielded.uninterrupted(() -> sendAll(List.of(each), deadline)));
     }
@@ -209,13 +213,8 @@ final class BackgroundReleaser implements AutoCloseable {
 
     private Supplier<CompletionStage<List<ReleaseResult>>> request(List<Pending> part) {
         part.forEach(each -> each.tries++);
-        Pending first = part.get(0);
-        return first.lease != null && first.isEarly()
-                ? () -> backend.releaseAfterLater(
-                                first.id, first.lease.holdTime().atLeast())
-                        .thenApply(List::of)
-                : () -> backend.releaseAllLater(
-                        part.stream().map(each -> each.id).toList());
+        List<ReleaseRequest> requests = part.stream().map(Pending::request).toList();
+        return () -> backend.release(requests);
     }
 
     private void ended(
@@ -231,7 +230,7 @@ final class BackgroundReleaser implements AutoCloseable {
             if (release.isEndedBy(results.get(i), sentAt)) {
                 pending.remove(release.id.lockId(), release);
                 if (release.lease != null) {
-                    releaseLate(release.lease);
+                    releaseInDoubt(release.lease);
                     if (results.get(i).outcome() == Outcome.NOT_FOUND) {
                         // The release of its holder, whose answer was lost, may have come just before.
                         waiters.lookAtOnce(release.lease.key());
@@ -325,9 +324,15 @@ final class BackgroundReleaser implements AutoCloseable {
             return lease != null && lease.holdTime().isEarly();
         }
 
+        ReleaseRequest request() {
+            return lease != null && isEarly()
+                    ? ReleaseRequest.heldFor(id, lease.holdTime().atLeast())
+                    : ReleaseRequest.waking(id);
+        }
+
         boolean isEndedBy(ReleaseResult result, long sentAt) {
             return switch (result.outcome()) {
-                case BUSY -> false;
+                case BUSY, UNDECIDED -> false;
                 case RELEASED, LEFT, EXPIRED, NOT_FOUND -> sentAt >= settlesAt;
             };
         }

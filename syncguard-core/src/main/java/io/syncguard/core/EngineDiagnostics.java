@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockLimits;
 import io.syncguard.spi.BlockingSession;
+import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -47,7 +48,7 @@ public final class EngineDiagnostics {
     /** What this process holds and waits for. No I/O. */
     public ProcessStatus process() {
         return new ProcessStatus(
-                backend.name(),
+                backend.info().name(),
                 settings.owner(),
                 grantsLocks.getAsBoolean(),
                 monitor.leases().size(),
@@ -68,6 +69,8 @@ public final class EngineDiagnostics {
 
     /** The sessions of the store's server that lock rows of the key: pins, and what keeps its operations waiting. */
     public List<BlockingSession> blockingSessions(String key) {
-        return backend.blockingSessions(LockLimits.key(key));
+        String valid = LockLimits.key(key);
+        LeasePins pins = backend.pins();
+        return pins == null ? List.of() : pins.blockingSessions(valid);
     }
 }

@@ -7,6 +7,7 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
+import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
@@ -99,14 +100,8 @@ public record EngineSettings(
         boolean handOver = oneByOne && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(
                 request.key(),
-                request.mode(),
-                request.permits(),
                 lockId,
-                leaseTtl,
-                owner(request),
-                handOver,
-                false,
-                null);
+                new AcquireOptions(request.mode(), request.permits(), leaseTtl, owner(request), handOver));
     }
 
     /**

@@ -40,10 +40,10 @@ final class ForcedReleaser {
     ForcedRelease release(String key, String longReason) {
         String reason = MessageText.shortened(LockLimits.requireNonNull("reason", longReason));
         long until = time.nanoTime() + PATIENCE.toNanos();
-        ForcedRelease done = backend.forceRelease(key);
+        ForcedRelease done = backend.directory().forceRelease(key);
         try {
             for (int tries = 1; done.remaining() > 0 && pause(tries, until); tries++) {
-                done = together(done, backend.forceRelease(key));
+                done = together(done, backend.directory().forceRelease(key));
             }
         } finally {
             // Also if a later try fails: leases may have ended before it.

@@ -9,8 +9,12 @@ import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -35,8 +39,8 @@ final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
     private final Alarm alarm;
     private final DueRequests<Lease> due;
 
-    /** The number of statements that failed since the last success. Written by the heartbeat's thread alone. */
-    private volatile int failures;
+    /** For each server that fails: the number of statements since its last success. */
+    private final Map<Integer, Integer> failures = new ConcurrentHashMap<>();
 
     /** When the last success was, by the local clock. Written by the heartbeat's thread alone. */
     private volatile @Nullable Long succeededAt;
@@ -58,8 +62,9 @@ final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
         due.schedule(dueAt(lease));
     }
 
+    /** The number of statements that failed since the last success, at the server with most of them. */
     int failures() {
-        return failures;
+        return failures.values().stream().max(Comparator.naturalOrder()).orElse(0);
     }
 
     /** The time since the last success; {@code null} if there was none. */
@@ -136,58 +141,49 @@ final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
 
     private void extend(int server, List<LeaseExtension> extensions) {
         List<ExtendRequest> requests =
-                extensions.stream().map(each -> each.request(null)).toList();
+                extensions.stream().map(LeaseExtension::heartbeat).toList();
         reports.extending(extensions);
         due.send(
                 server,
                 extensions.stream().map(LeaseExtension::lease).toList(),
-                () -> backend.extendLater(requests),
-                (results, failure) -> ended(extensions, results, failure));
+                () -> backend.extend(requests),
+                (results, failure) -> ended(server, extensions, results, failure));
     }
 
     private void ended(
-            List<LeaseExtension> extensions, @Nullable List<ExtendResult> results, @Nullable Throwable failure) {
+            int server,
+            List<LeaseExtension> extensions,
+            @Nullable List<ExtendResult> results,
+            @Nullable Throwable failure) {
         try {
             if (results == null) {
-                failed(extensions, BackendFailure.of("The heartbeat failed", Objects.requireNonNull(failure)));
+                failed(server, extensions, BackendFailure.of("The heartbeat failed", Objects.requireNonNull(failure)));
             } else {
-                answered(extensions, results);
+                answered(server, extensions, results);
             }
         } catch (Throwable ex) {
             // Also after an Error, such as a lack of memory or threads, the heartbeat goes on and repeats these.
-            failed(extensions, BackendFailure.of("The heartbeat failed", ex));
+            failed(server, extensions, BackendFailure.of("The heartbeat failed", ex));
         } finally {
             extensions.forEach(LeaseExtension::close);
         }
         reports.extended(extensions);
     }
 
-    private void answered(List<LeaseExtension> extensions, List<ExtendResult> results) {
-        List<LeaseExtension> unanswered = new ArrayList<>();
-        LockBackendException error = null;
+    private void answered(int server, List<LeaseExtension> extensions, List<ExtendResult> results) {
         for (int i = 0; i < results.size(); i++) {
-            LeaseExtension extension = extensions.get(i);
-            if (results.get(i) instanceof ExtendResult.Failed failure) {
-                unanswered.add(extension);
-                error = failure.error();
-                continue;
-            }
-            if (extension.answered(results.get(i))) {
-                monitor.watch(extension.lease());
+            if (extensions.get(i).answered(results.get(i))) {
+                monitor.watch(extensions.get(i).lease());
             }
         }
-        if (error == null) {
-            succeeded();
-        } else {
-            failed(unanswered, error);
-        }
+        succeeded(server);
     }
 
     /**
      * Warns once per outage, and only if a lease is still held: each loss has its own warning.
      */
-    private void failed(List<LeaseExtension> extensions, LockBackendException error) {
-        failures = failures + 1;
+    private void failed(int server, List<LeaseExtension> extensions, LockBackendException error) {
+        failures.merge(server, 1, Integer::sum);
         List<Lease> leases = extensions.stream().map(LeaseExtension::lease).toList();
         extensions.forEach(each -> each.failed(error));
         leases.forEach(lease -> lease.schedule().postpone(time.nanoTime()));
@@ -205,13 +201,22 @@ final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
         }
     }
 
-    private void succeeded() {
-        if (warned) {
-            int failed = failures;
-            Shielded.log(() -> log.info("The heartbeat extends locks again, after " + failed + " failed attempt(s)"));
+    private Predicate<Lease> isHeldAt(int server) {
+        return lease -> lease.isHeld() && serverOf(lease) == server;
+    }
+
+    private void succeeded(int server) {
+        if (!failures.isEmpty()) {
+            int failed = failures();
+            // A server without leases gets no request that could succeed.
+            failures.keySet()
+                    .removeIf(each -> each == server || monitor.stream().noneMatch(isHeldAt(each)));
+            if (warned && failures.isEmpty()) {
+                warned = false;
+                Shielded.log(
+                        () -> log.info("The heartbeat extends locks again, after " + failed + " failed attempt(s)"));
+            }
         }
-        warned = false;
-        failures = 0;
         succeededAt = time.nanoTime();
     }
 }

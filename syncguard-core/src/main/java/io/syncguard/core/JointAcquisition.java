@@ -5,9 +5,10 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.RunningBody;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.LockBackend;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -51,6 +52,42 @@ final class JointAcquisition {
     private final List<LeaseHandle> handles = new ArrayList<>();
 
     private @Nullable LockNotAcquiredException refusal;
+
+    /** The answers to the requests of one step. */
+    private record Answer(List<AcquireResult> results) {
+
+        /** The position of the refused request; -1 if there is none. */
+        int refusedAt() {
+            return IntStream.range(0, results.size())
+                    .filter(i -> results.get(i) instanceof AcquireResult.Refused)
+                    .findFirst()
+                    .orElse(-1);
+        }
+
+        boolean isRefused() {
+            return refusedAt() >= 0;
+        }
+
+        AcquireResult.@Nullable Holder holder() {
+            return ((AcquireResult.Refused) results.get(refusedAt())).holder();
+        }
+
+        List<AcquireResult.Granted> grants() {
+            return results.stream()
+                    .takeWhile(AcquireResult.Granted.class::isInstance)
+                    .map(AcquireResult.Granted.class::cast)
+                    .toList();
+        }
+
+        /** An answer with a gap would repeat the step for ever, or leave a key out. */
+        void requireComplete(int requests, boolean waits) {
+            int expected = !isRefused() ? requests : waits ? refusedAt() : 0;
+            if (grants().size() != expected) {
+                throw new IllegalStateException(
+                        grants().size() + " grants, but " + expected + " of " + requests + " keys can be granted");
+            }
+        }
+    }
 
     /** @param requests for different keys */
     JointAcquisition(
@@ -108,10 +145,9 @@ final class JointAcquisition {
         for (int from = 0; from < attempts.size() && refusal == null; ) {
             List<KeyAttempt> step = stepFrom(from);
             LockRequest first = step.get(0).request();
-            JointResult.Refusal refused = send(step, JointExtent.NOTHING, () -> acquirer.report(first))
-                    .refusal();
-            if (refused != null) {
-                refuse(refused, acquirer.report(step.get(refused.position()).request()));
+            Answer answer = send(step, GrantExtent.NOTHING, () -> acquirer.report(first));
+            if (answer.isRefused()) {
+                refuse(answer, acquirer.report(step.get(answer.refusedAt()).request()));
             }
             from += step.size();
         }
@@ -121,20 +157,19 @@ final class JointAcquisition {
         List<KeyAttempt> step = stepFrom(handles.size());
         AcquireReport first = acquirer.report(step.get(0).request());
         long sentAt = time.nanoTime();
-        JointResult result = send(step, waits ? JointExtent.IN_FRONT : JointExtent.ALL, () -> first);
-        List<GrantedLease> grants = granted(step, result, sentAt, first);
+        Answer answer = send(step, waits ? GrantExtent.IN_FRONT : GrantExtent.ALL, () -> first);
+        List<GrantedLease> grants = granted(step, answer, sentAt, first);
         handles.addAll(leases.begin(grants));
-        JointResult.Refusal refused = result.refusal();
-        if (refused == null) {
+        if (!answer.isRefused()) {
             return;
         }
-        KeyAttempt next = step.get(refused.position());
-        AcquireReport report = refused.position() == 0 ? first : acquirer.report(next.request());
+        KeyAttempt next = step.get(answer.refusedAt());
+        AcquireReport report = answer.refusedAt() == 0 ? first : acquirer.report(next.request());
         if (sentAt < deadline) {
             waitFor(acquirer.new Acquisition(next, report, deadline));
             return;
         }
-        refuse(refused, report);
+        refuse(answer, report);
         if (report != first && grants.isEmpty()) {
             first.refusedByOther();
         }
@@ -195,12 +230,12 @@ final class JointAcquisition {
     }
 
     /** @param report of the first key, for a failure */
-    private JointResult send(List<KeyAttempt> step, JointExtent extent, Supplier<AcquireReport> report) {
+    private Answer send(List<KeyAttempt> step, GrantExtent extent, Supplier<AcquireReport> report) {
+        List<AcquireRequest> requests = step.stream().map(KeyAttempt::sent).toList();
         try {
             return acquirer.send(step.get(0).key(), () -> {
                 try {
-                    return backend.acquireTogether(
-                            step.stream().map(KeyAttempt::sent).toList(), extent);
+                    return new Answer(Answers.await(() -> backend.acquire(requests, extent)));
                 } catch (Throwable ex) {
                     if (BackendFailure.isInDoubt(ex)) {
                         releaseInDoubt(step);
@@ -216,16 +251,16 @@ final class JointAcquisition {
     }
 
     /** @param first the report of the first key */
-    private List<GrantedLease> granted(List<KeyAttempt> step, JointResult result, long sentAt, AcquireReport first) {
+    private List<GrantedLease> granted(List<KeyAttempt> step, Answer answer, long sentAt, AcquireReport first) {
         Duration waited = Duration.ofNanos(time.nanoTime() - began);
         try {
-            requireComplete(step, result);
+            answer.requireComplete(step.size(), waits);
             List<GrantedLease> grants = new ArrayList<>();
-            for (AcquireResult.Granted answer : result.grants()) {
+            for (AcquireResult.Granted grant : answer.grants()) {
                 KeyAttempt attempt = step.get(grants.size());
                 Confirmation confirmation =
-                        Confirmation.of(sentAt, attempt.sent().ttl(), answer.expiresAt());
-                grants.add(acquirer.granted(attempt, confirmation, answer, waited));
+                        Confirmation.of(sentAt, attempt.sent().options().ttl(), grant.expiresAt());
+                grants.add(acquirer.granted(attempt, confirmation, grant, waited));
             }
             for (int i = 0; i < grants.size(); i++) {
                 (i == 0 ? first : acquirer.report(grants.get(i).request())).granted();
@@ -238,23 +273,13 @@ final class JointAcquisition {
         }
     }
 
-    /** An answer with a gap would repeat the step for ever, or leave a key out. */
-    private void requireComplete(List<KeyAttempt> step, JointResult result) {
-        JointResult.Refusal refused = result.refusal();
-        int expected = refused == null ? step.size() : waits ? refused.position() : 0;
-        if (result.grants().size() != expected) {
-            throw new IllegalStateException(result.grants().size() + " grants, but " + expected + " of " + step.size()
-                    + " keys can be granted");
-        }
-    }
-
     private void releaseInDoubt(List<KeyAttempt> step) {
         step.forEach(attempt -> releaser.releaseInDoubt(
-                attempt.sent().keyedLockId(), attempt.sent().ttl()));
+                attempt.sent().keyedLockId(), attempt.sent().options().ttl()));
     }
 
-    private void refuse(JointResult.Refusal refused, AcquireReport report) {
-        Contention contention = new Contention(report.key(), refused.result().holder());
+    private void refuse(Answer answer, AcquireReport report) {
+        Contention contention = new Contention(report.key(), answer.holder());
         report.contended(contention);
         refusal = acquirer.refusal(contention, report.refused());
     }

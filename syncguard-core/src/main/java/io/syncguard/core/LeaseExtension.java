@@ -45,15 +45,20 @@ final class LeaseExtension implements AutoCloseable {
         return lease;
     }
 
+    /** The request of a heartbeat, to be sent now. */
+    ExtendRequest heartbeat() {
+        return request(null, ExtendRequest.Kind.HEARTBEAT);
+    }
+
     /**
      * The request, to be sent now.
      *
      * @param ttl {@code null} for that of the lease
      */
-    ExtendRequest request(@Nullable Duration ttl) {
+    ExtendRequest request(@Nullable Duration ttl, ExtendRequest.Kind kind) {
         before = lease.confirmed();
         asked = lease.ask(ttl);
-        return new ExtendRequest(lease.key(), lease.lockId(), asked.ttl());
+        return new ExtendRequest(lease.key(), lease.lockId(), asked.ttl(), kind);
     }
 
     /**

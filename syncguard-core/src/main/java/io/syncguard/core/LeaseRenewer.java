@@ -4,13 +4,16 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockLimits;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.Answers;
 import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendRequest.Kind;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +56,7 @@ final class LeaseRenewer {
      * @return whether it is still held
      */
     boolean extend(Lease lease, Duration ttl) {
-        return extend(lease, LockLimits.ttl(ttl), backend::extend);
+        return extend(lease, LockLimits.ttl(ttl), Kind.HOLDER);
     }
 
     /**
@@ -62,7 +65,7 @@ final class LeaseRenewer {
      * @return whether it is still held
      */
     boolean rotateFence(Lease lease) {
-        boolean held = extend(lease, null, backend::rotate);
+        boolean held = extend(lease, null, Kind.NEXT_FENCE);
         if (held) {
             fenceWarning.check(lease.fence(), lease.key());
         }
@@ -74,9 +77,10 @@ final class LeaseRenewer {
      *
      * @return the new end of the lease; empty when it is over
      */
-    Optional<Instant> extend(ExtendRequest request) {
+    Optional<Instant> extend(KeyedLockId id, Duration ttl) {
+        ExtendRequest request = new ExtendRequest(id.key(), id.lockId(), ttl, Kind.HOLDER);
         for (int tries = 1; ; tries++) {
-            ExtendResult result = backend.extend(request);
+            ExtendResult result = answer(request);
             if (result instanceof ExtendResult.Extended extended) {
                 return Optional.of(extended.expiresAt());
             }
@@ -87,11 +91,15 @@ final class LeaseRenewer {
         }
     }
 
-    private boolean extend(Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
+    private ExtendResult answer(ExtendRequest request) {
+        return Answers.awaitOnly(() -> backend.extend(List.of(request)));
+    }
+
+    private boolean extend(Lease lease, @Nullable Duration ttl, Kind kind) {
         LeaseReports.Extension report = reports.extension(lease);
         boolean held;
         try {
-            held = extendUntilAnswered(lease, ttl, server);
+            held = extendUntilAnswered(lease, ttl, kind);
         } catch (Throwable failure) {
             report.failed(failure);
             throw failure;
@@ -100,13 +108,12 @@ final class LeaseRenewer {
         return held;
     }
 
-    private boolean extendUntilAnswered(
-            Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
+    private boolean extendUntilAnswered(Lease lease, @Nullable Duration ttl, Kind kind) {
         try (LeaseExtension extension = lease.extend()) {
             for (int tries = 1; lease.isHeld(); tries++) {
-                ExtendRequest request = extension.request(ttl);
+                ExtendRequest request = extension.request(ttl, kind);
                 monitor.watch(lease);
-                ExtendResult result = ask(extension, request, server);
+                ExtendResult result = ask(extension, request);
                 boolean held = extension.answered(result);
                 if (!(result instanceof ExtendResult.Busy)) {
                     return held;
@@ -121,10 +128,9 @@ final class LeaseRenewer {
     }
 
     /** The backend knows only the lock id; the error names the key. */
-    private static ExtendResult ask(
-            LeaseExtension extension, ExtendRequest request, Function<ExtendRequest, ExtendResult> server) {
+    private ExtendResult ask(LeaseExtension extension, ExtendRequest request) {
         try {
-            return server.apply(request);
+            return answer(request);
         } catch (LockBackendException ex) {
             extension.failed(ex);
             throw new LockBackendException(

@@ -48,20 +48,19 @@ final class LeaseReturner {
     void giveBack(List<Lease> leases) {
         for (int from = 0; from < leases.size(); from += LockReleaser.TOGETHER) {
             List<Lease> chunk = leases.subList(from, Math.min(leases.size(), from + LockReleaser.TOGETHER));
-            Shielded.uninterrupted(
-                    () -> Shielded.run(() -> giveBackTogether(chunk), ex -> chunk.forEach(this::giveBackLater)));
+            Shielded.uninterrupted(() -> Shielded.run(() -> send(chunk), ex -> chunk.forEach(this::repeat)));
             chunk.forEach(monitor::remove);
         }
     }
 
-    private void giveBackTogether(List<Lease> leases) {
+    private void send(List<Lease> leases) {
         List<Lease> held = leases.stream().filter(Lease::beginRelease).toList();
         LeaseReports.Release report = reports.release(held);
         try {
-            sendUntilFree(leases).forEach(this::giveBackLater);
+            sendUntilFree(leases).forEach(this::repeat);
             report.answered(i -> false);
         } catch (Throwable ex) {
-            leases.forEach(this::giveBackLater);
+            leases.forEach(this::repeat);
             Shielded.log(() ->
                     log.warn("Lock '" + OneLine.of(leases.get(0).key()) + "' could not be released; trying again", ex));
             report.failed(ex);
@@ -82,7 +81,7 @@ final class LeaseReturner {
                 if (results.get(i).outcome() == Outcome.BUSY) {
                     busy.add(left.get(i));
                 } else {
-                    background.releaseLate(left.get(i));
+                    background.releaseInDoubt(left.get(i));
                 }
             }
             left = busy;
@@ -107,7 +106,7 @@ final class LeaseReturner {
     }
 
     /** By the lock id alone: the least time of the lease does not count. */
-    private void giveBackLater(Lease lease) {
+    private void repeat(Lease lease) {
         background.release(lease.keyedLockId(), lease.confirmed().ttl());
     }
 }

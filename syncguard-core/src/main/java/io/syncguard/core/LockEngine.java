@@ -9,11 +9,12 @@ import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.batching.BatchingBackend;
 import io.syncguard.concurrent.EndingThreads;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
@@ -93,17 +94,17 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     LockEngine(
-            LockBackend backend,
+            LockBackend store,
             EngineSettings settings,
             TransactionBoundary transactions,
             List<? extends LockListener> listeners,
             LockObserver observer,
             Time time) {
-        this.backend = backend;
+        this.backend = BatchingBackend.of(store, time);
         this.settings = settings;
         this.transactions = transactions;
         this.time = time;
-        this.dispatcher = new ListenerDispatcher(backend.name(), listeners, observer);
+        this.dispatcher = new ListenerDispatcher(backend.info().name(), listeners, observer);
         LeaseReports reports = new LeaseReports(dispatcher);
         this.monitor =
                 new LeaseMonitor(time, new LeakDetector(settings.leakDetectionThreshold(), reports, time), dispatcher);
@@ -169,12 +170,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public boolean isLocked(String key) {
-        return backend.isLocked(LockLimits.key(key));
+        return backend.directory().isLocked(LockLimits.key(key));
     }
 
     @Override
     public boolean owns(String lockId) {
-        return backend.lookupById(monitor.keyed(LockLimits.lockId(lockId))).isPresent();
+        return backend.directory()
+                .lookupById(monitor.keyed(LockLimits.lockId(lockId)))
+                .isPresent();
     }
 
     @Override
@@ -185,12 +188,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public Optional<Instant> extend(String lockId, Duration ttl) {
-        ExtendRequest request = new ExtendRequest(LockLimits.lockId(lockId), LockLimits.ttl(ttl));
+        KeyedLockId id = new KeyedLockId(LockLimits.lockId(lockId));
+        LockLimits.ttl(ttl);
         LockHandle own = monitor.find(lockId);
         if (own != null) {
             return own.extend(ttl) ? Optional.of(own.expiresAt()) : Optional.empty();
         }
-        return renewer.extend(request);
+        return renewer.extend(id, ttl);
     }
 
     @Override
@@ -281,14 +285,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
         grantsLocks = false;
         waiters.endAborts();
         // None of these waiters tries again.
-        waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
-        acquisitions.awaitAllBut(ending, backend.inDoubtPeriod());
+        waiters.wakeAll().forEach(backgroundReleaser::release);
+        acquisitions.awaitAllBut(ending, backend.info().inDoubtPeriod());
         // The callers of the others do not go on: listeners of theirs hang, or stop the engine.
-        waiters.queuedIds().forEach(backgroundReleaser::leaveQueue);
+        waiters.queuedIds().forEach(backgroundReleaser::release);
         giveBack(acquisitions.grantedTo(ending));
         monitor.awaitNone(Duration.ofNanos(until - time.nanoTime()), ending);
         monitor.leases().forEach(this::lose);
-        monitor.awaitReleases(backend.inDoubtPeriod(), ending);
+        monitor.awaitReleases(backend.info().inDoubtPeriod(), ending);
         backgroundReleaser.flush();
         Shielded.closeAll(backend::disconnect);
         stopped = true;
@@ -328,7 +332,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /** What no caller will get is released before the engine waits for holders. */
     private void giveBack(List<AcquireRequest> granted) {
-        backgroundReleaser.releaseAll(granted);
+        backgroundReleaser.release(granted);
         Set<String> lockIds = granted.stream().map(AcquireRequest::lockId).collect(Collectors.toSet());
         monitor.leases().stream()
                 .filter(lease -> lockIds.contains(lease.lockId()))

@@ -3,14 +3,20 @@ package io.syncguard.core;
 import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
+import io.syncguard.spi.Answers;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -109,7 +115,7 @@ final class LockReleaser {
             if (result.outcome() == Outcome.BUSY) {
                 background.release(lease);
             } else {
-                background.releaseLate(lease);
+                background.releaseInDoubt(lease);
             }
             return result.outcome() != Outcome.NOT_FOUND;
         } catch (RuntimeException | Error ex) {
@@ -131,7 +137,7 @@ final class LockReleaser {
     boolean release(String lockId, Duration patience) {
         KeyedLockId id = new KeyedLockId(lockId);
         // The key of another process is not known here, so all waiters look after a lost answer.
-        ReleaseResult result = uninterrupted(() -> List.of(backend.release(id)), 1, waiters::wakeUpsMissed)
+        ReleaseResult result = uninterrupted(List.of(ReleaseRequest.handingOver(id)), waiters::wakeUpsMissed)
                 .get(0);
         if (result.outcome() == Outcome.BUSY) {
             background.release(id, patience);
@@ -167,22 +173,14 @@ final class LockReleaser {
     /** @param early whether the only lease stays until its least time is over */
     List<ReleaseResult> uninterrupted(List<Lease> leases, boolean early) {
         return uninterrupted(
-                () -> end(leases, early),
-                leases.size(),
+                leases.stream().map(lease -> request(lease, early)).toList(),
                 () -> leases.forEach(lease -> waiters.lookAtOnce(lease.key())));
     }
 
-    private List<ReleaseResult> end(List<Lease> leases, boolean early) {
-        Lease first = leases.get(0);
-        if (leases.size() > 1) {
-            return backend.releaseTogether(
-                    leases.stream().map(Lease::keyedLockId).toList());
-        }
-        return List.of(
-                early
-                        ? backend.releaseAfter(
-                                first.keyedLockId(), first.holdTime().atLeast())
-                        : backend.release(first.keyedLockId()));
+    private static ReleaseRequest request(Lease lease, boolean early) {
+        return early
+                ? ReleaseRequest.heldFor(lease.keyedLockId(), lease.holdTime().atLeast())
+                : ReleaseRequest.handingOver(lease.keyedLockId());
     }
 
     /**
@@ -193,22 +191,18 @@ final class LockReleaser {
      *
      * @param look wakes the waiters to whom a release with a lost answer may have granted the key
      */
-    private List<ReleaseResult> uninterrupted(Supplier<List<ReleaseResult>> release, int size, Runnable look) {
+    private List<ReleaseResult> uninterrupted(List<ReleaseRequest> requests, Runnable look) {
         boolean interrupted = false;
         boolean inDoubt = false;
         try {
             for (int tries = 0; ; tries++) {
                 interrupted |= Thread.interrupted();
                 try {
-                    List<ReleaseResult> results = release.get();
-                    results.forEach(this::deliver);
-                    if (results.size() != size) {
-                        throw new IllegalStateException(results.size() + " answers to " + size + " releases");
-                    }
+                    List<ReleaseResult> results = decided(requests);
                     return inDoubt ? afterLostAnswer(results, look) : results;
                 } catch (Throwable ex) {
                     // If there are several, some may have been released before the error.
-                    inDoubt |= size > 1 || BackendFailure.isInDoubt(ex);
+                    inDoubt |= requests.size() > 1 || BackendFailure.isInDoubt(ex);
                     if (inDoubt) {
                         Shielded.run(look, LockReleaser::logMissedLook);
                     }
@@ -222,6 +216,43 @@ final class LockReleaser {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Sends the releases of one server together, and alone what the store has not decided. */
+    private List<ReleaseResult> decided(List<ReleaseRequest> requests) {
+        if (requests.size() == 1) {
+            return answers(requests);
+        }
+        Map<List<ReleaseRequest>, CompletionStage<List<ReleaseResult>>> sent = new LinkedHashMap<>();
+        requests.stream()
+                .collect(
+                        Collectors.groupingBy(each -> backend.serverOf(each.id().lockId())))
+                .values()
+                .forEach(ofServer -> sent.put(ofServer, backend.release(ofServer)));
+        Map<ReleaseRequest, ReleaseResult> results = new HashMap<>();
+        sent.forEach((ofServer, answer) -> {
+            List<ReleaseResult> answers = answers(ofServer, answer);
+            for (int i = 0; i < answers.size(); i++) {
+                results.put(ofServer.get(i), answers.get(i));
+            }
+        });
+        results.replaceAll((request, result) -> result.outcome() == Outcome.UNDECIDED
+                ? answers(List.of(request)).get(0)
+                : result);
+        return requests.stream().map(results::get).toList();
+    }
+
+    private List<ReleaseResult> answers(List<ReleaseRequest> requests) {
+        return answers(requests, backend.release(requests));
+    }
+
+    private List<ReleaseResult> answers(List<ReleaseRequest> requests, CompletionStage<List<ReleaseResult>> answer) {
+        List<ReleaseResult> results = Answers.await(() -> answer);
+        results.forEach(this::deliver);
+        if (results.size() != requests.size()) {
+            throw new IllegalStateException(results.size() + " answers to " + requests.size() + " releases");
+        }
+        return results;
     }
 
     /** The release whose answer was lost has ended the lease, perhaps after the waiters looked for the first time. */
@@ -246,7 +277,7 @@ final class LockReleaser {
 
     private boolean accept(Lease lease, ReleaseResult result) {
         if (result.outcome() != Outcome.BUSY) {
-            background.releaseLate(lease);
+            background.releaseInDoubt(lease);
         }
         if (result.outcome() == Outcome.EXPIRED) {
             lease.loseAtRelease(LockReason.EXPIRED, "its lease had lapsed at the server when it was released");

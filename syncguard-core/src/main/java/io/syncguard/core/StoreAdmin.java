@@ -29,7 +29,7 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public BackendInfo backend() {
-        return backend.info();
+        return backend.info().backend();
     }
 
     @Override
@@ -44,22 +44,22 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public List<RawLockInfo> debugLookup(String key) {
-        return backend.lookup(LockLimits.key(key));
+        return backend.directory().lookup(LockLimits.key(key));
     }
 
     @Override
     public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return backend.lookupById(monitor.keyed(LockLimits.lockId(lockId)));
+        return backend.directory().lookupById(monitor.keyed(LockLimits.lockId(lockId)));
     }
 
     @Override
     public LockPage list(LockQuery query) {
-        return backend.list(LockLimits.requireNonNull("query", query));
+        return backend.directory().list(LockLimits.requireNonNull("query", query));
     }
 
     @Override
     public Optional<LockStatus> status(String key) {
-        return backend.status(LockLimits.key(key));
+        return backend.directory().status(LockLimits.key(key));
     }
 
     @Override

@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
@@ -50,6 +51,7 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
     private record Abort(long at, long pause) {}
 
     private final LockBackend backend;
+    private final BooleanSupplier wakeUps;
     private final Backoff retryPauses;
     private final Time time;
     private final AtomicLong numbers = new AtomicLong();
@@ -74,7 +76,7 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
         this.time = time;
         this.polls = new DueRequests<>("syncguard-waiters", this, time, this::ringAt);
         this.alarm = new Alarm("syncguard-waiters", time, this::run);
-        backend.connect(this);
+        this.wakeUps = backend.connect(this);
     }
 
     /** A waiter for one acquisition, to be closed at its end. */
@@ -198,7 +200,7 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
     }
 
     boolean wakeUpsArrive() {
-        return backend.isConnected();
+        return wakeUps.getAsBoolean();
     }
 
     /** For operators: {@code null} before a caller waits for the first time. */
@@ -214,7 +216,7 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
      * random.
      */
     long safetyPollPause() {
-        long longest = backend.waiterTtl().toNanos() / 3;
+        long longest = backend.info().waiterTtl().toNanos() / 3;
         return longest - ThreadLocalRandom.current().nextLong(longest / 4 + 1);
     }
 
@@ -278,7 +280,7 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
     /** When its queue entry lapses. */
     @Override
     public long endsAt(Waiter waiter) {
-        return waiter.confirmedAt() + backend.waiterTtl().toNanos();
+        return waiter.confirmedAt() + backend.info().waiterTtl().toNanos();
     }
 
     @Override
@@ -294,7 +296,7 @@ final class WaiterRegistry implements WakeUpListener, DueRequests.Work<Waiter>, 
             polls.send(
                     server,
                     sent.stream().map(Waiter.Poll::waiter).toList(),
-                    () -> backend.renewWaitersLater(ids),
+                    () -> backend.renew(ids),
                     (answers, failure) -> ended(sent, sentAt, answers, failure));
         }
     }

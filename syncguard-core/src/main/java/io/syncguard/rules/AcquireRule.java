@@ -21,7 +21,9 @@ final class AcquireRule {
         StoredLease handedOver = request.queued() ? step.leases().find(request.lockId()) : null;
         if (handedOver != null && handedOver.isLive(step.now())) {
             return step.leases()
-                    .replace(handedOver, handedOver.found(step.now(), request.ttl()))
+                    .replace(
+                            handedOver,
+                            handedOver.found(step.now(), request.options().ttl()))
                     .grant();
         }
         QueueEntry own = step.queue().find(request.lockId());
@@ -41,7 +43,11 @@ final class AcquireRule {
 
     private AcquireResult.Granted grant(@Nullable QueueEntry own) {
         step.queue().remove(own);
-        StoredLease lease = step.grant(request.lockId(), kind.mode(), request.owner(), request.ttl());
+        StoredLease lease = step.grant(
+                request.lockId(),
+                kind.mode(),
+                request.options().owner(),
+                request.options().ttl());
         if (own != null) {
             wakeBehind();
         }

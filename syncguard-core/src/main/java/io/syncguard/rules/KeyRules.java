@@ -4,11 +4,11 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.AcquireResult.Undecided;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,20 +63,32 @@ public final class KeyRules {
      *
      * @param keys the states of the keys, in the order of the requests
      * @param requests for different keys, without queue entries and waiters
+     * @return one for each request
      * @throws LockBackendException with {@code INTERNAL} when a key has no fences left; nothing changes then
      */
-    public JointDecision acquireTogether(
-            List<KeyState> keys, List<AcquireRequest> requests, JointExtent extent, long now) {
-        List<Decision<AcquireResult>> grants = new ArrayList<>();
+    public List<Decision<AcquireResult>> acquireTogether(
+            List<KeyState> keys, List<AcquireRequest> requests, GrantExtent extent, long now) {
+        List<Decision<AcquireResult>> decisions = new ArrayList<>();
+        boolean refused = false;
         for (int i = 0; i < requests.size(); i++) {
-            Decision<AcquireResult> next = acquire(keys.get(i), requests.get(i), null, now);
-            if (next.answer() instanceof AcquireResult.Refused refused) {
-                return new JointDecision(
-                        extent == JointExtent.IN_FRONT ? grants : List.of(), new JointResult.Refusal(i, refused));
+            if (refused) {
+                decisions.add(unchanged(keys.get(i), Undecided.UNDECIDED));
+                continue;
             }
-            grants.add(next);
+            Decision<AcquireResult> next = acquire(keys.get(i), requests.get(i), null, now);
+            refused = next.answer() instanceof AcquireResult.Refused;
+            decisions.add(refused ? unchanged(keys.get(i), next.answer()) : next);
         }
-        return new JointDecision(extent == JointExtent.NOTHING ? List.of() : grants, null);
+        if (extent == GrantExtent.NOTHING || extent == GrantExtent.ALL && refused) {
+            decisions.replaceAll(each -> each.answer() instanceof AcquireResult.Granted
+                    ? unchanged(each.before(), Undecided.UNDECIDED)
+                    : each);
+        }
+        return decisions;
+    }
+
+    private static Decision<AcquireResult> unchanged(KeyState key, AcquireResult answer) {
+        return new Decision<>(answer, key, key, List.of());
     }
 
     /** Ends the lease with this lock id, or deletes its queue entry, and wakes those who can be granted the key. */

@@ -11,7 +11,7 @@ import io.syncguard.spi.AcquireRequest;
 public record LeaseKind(LockMode mode, int permits) {
 
     static LeaseKind of(AcquireRequest request) {
-        return new LeaseKind(request.mode(), request.permits());
+        return new LeaseKind(request.options().mode(), request.options().permits());
     }
 
     boolean isExclusive() {

@@ -50,8 +50,8 @@ public record QueueEntry(
         return new QueueEntry(
                 request.lockId(),
                 LeaseKind.of(request),
-                request.owner(),
-                request.handOver(),
+                request.options().owner(),
+                request.options().handOver(),
                 channel,
                 waiterNumber,
                 arrivedAt,

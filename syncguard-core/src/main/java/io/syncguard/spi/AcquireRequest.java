@@ -1,45 +1,38 @@
 package io.syncguard.spi;
 
-import io.syncguard.LockMode;
-import io.syncguard.MessageText;
 import io.syncguard.OneLine;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt to acquire a key, as it is sent to the store.
  *
  * @param key the normalised key
- * @param mode whether the lease may exist beside shared ones
- * @param permits how many shared leases the key may have with this one, from 1 to 10 000; 0 for no limit, as in every
- *     exclusive request
  * @param lockId the secret of the lease, made for this acquisition alone by {@link LockBackend#lockIdFor}
- * @param ttl how long the lease lives without an extension
- * @param owner the label of the caller, for people
- * @param handOver whether a release may grant the key to the queue entry directly
+ * @param options what the caller asks for
  * @param queued whether an earlier attempt made a queue entry, which may be a lease by now
  * @param waiterNumber the number that wake-ups carry, new for each attempt of a waiter; {@code null} for a caller who
  *     does not wait, or no longer waits
  */
 public record AcquireRequest(
         String key,
-        LockMode mode,
-        int permits,
         String lockId,
-        Duration ttl,
-        String owner,
-        boolean handOver,
+        AcquireOptions options,
         boolean queued,
         @Nullable Long waiterNumber) {
 
-    /** The same, by a caller who waits if the key is refused. */
-    public AcquireRequest waitingAs(long waiterNumber) {
-        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, queued, waiterNumber);
+    /** An attempt without a queue entry, of a caller who does not wait. */
+    public AcquireRequest(String key, String lockId, AcquireOptions options) {
+        this(key, lockId, options, false, null);
     }
 
-    /** The same, by a caller who has a queue entry. */
+    /** The same attempt, by a caller who waits if the key is refused. */
+    public AcquireRequest waitingAs(long waiterNumber) {
+        return new AcquireRequest(key, lockId, options, queued, waiterNumber);
+    }
+
+    /** The same attempt, by a caller who has a queue entry. */
     public AcquireRequest fromQueue() {
-        return new AcquireRequest(key, mode, permits, lockId, ttl, owner, handOver, true, waiterNumber);
+        return new AcquireRequest(key, lockId, options, true, waiterNumber);
     }
 
     /** The lock id with its key, for the requests that follow. */
@@ -50,7 +43,6 @@ public record AcquireRequest(
     /** Without the lock id. */
     @Override
     public String toString() {
-        return OneLine.of("request for '" + key + "', " + mode + (permits == 0 ? "" : " with " + permits + " permits")
-                + ", ttl " + MessageText.of(ttl) + ", owner " + owner);
+        return OneLine.of("request for '" + key + "', " + options);
     }
 }

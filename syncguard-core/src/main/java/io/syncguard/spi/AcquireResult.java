@@ -37,7 +37,16 @@ public sealed interface AcquireResult {
     record Queued(Duration nextLook, @Nullable Holder holder) implements AcquireResult {}
 
     /**
-     * Who holds a key that was not granted, for people: among several readers, the one whose lease ends last.
+     * The store has not decided this request, and nothing has happened to its key: another request of the same caller
+     * was refused, or the store would have to wait for a locked row. The engine sends it again, alone.
+     */
+    record Undecided() implements AcquireResult {
+
+        public static final Undecided UNDECIDED = new Undecided();
+    }
+
+    /**
+     * Who holds a key that was not granted: among several readers, the one whose lease ends last.
      *
      * @param owner its label, which may be empty
      * @param since the time of its grant, on the server's clock

@@ -9,12 +9,23 @@ import org.jspecify.annotations.Nullable;
  * @param key the normalised key of the lease; {@code null} where only the lock id is known
  * @param lockId the lock id of the lease
  * @param ttl from now, on the server's clock
+ * @param kind who asks, and for what
  */
-public record ExtendRequest(@Nullable String key, String lockId, Duration ttl) {
+public record ExtendRequest(@Nullable String key, String lockId, Duration ttl, Kind kind) {
 
-    /** By the lock id alone. */
-    public ExtendRequest(String lockId, Duration ttl) {
-        this(null, lockId, ttl);
+    /** Who asks for an extension, and for what. A list has requests of one kind. */
+    public enum Kind {
+        /** A thread of the engine, for many leases. It must not wait for callers. */
+        HEARTBEAT,
+        /** The holder, for one lease. */
+        HOLDER,
+        /**
+         * The holder, for one exclusive lease that also gets the next fence of its key. The answer is
+         * {@link ExtendResult.Rotated}. The change is durable like a grant. Lock id and time of the grant stay, and no
+         * waiter is passed. A shared lease is {@link ExtendResult.NotFound}, and nothing happens to it. When no fences
+         * are left, the request fails with {@code INTERNAL}, and the lease is unchanged.
+         */
+        NEXT_FENCE
     }
 
     /** Without the lock id. */

@@ -1,7 +1,6 @@
 package io.syncguard.spi;
 
 import io.syncguard.Fence;
-import io.syncguard.LockBackendException;
 import java.time.Instant;
 
 /**
@@ -17,7 +16,8 @@ public sealed interface ExtendResult {
     record Extended(Instant expiresAt) implements ExtendResult {}
 
     /**
-     * The lease has a new end, and a new fence: the answer to {@link LockBackend#rotate}, in place of {@link Extended}.
+     * The lease has a new end, and a new fence: the answer to {@link ExtendRequest.Kind#NEXT_FENCE}, in place of
+     * {@link Extended}.
      *
      * @param expiresAt the new end, on the server's clock
      * @param fence the next fence of the key, which belongs to the lease from now on
@@ -32,12 +32,4 @@ public sealed interface ExtendResult {
 
     /** There is no lease with this lock id: released, swept, or deleted when the key was granted to somebody else. */
     record NotFound() implements ExtendResult {}
-
-    /**
-     * The server of this lease failed, while those of other leases answered. A request for leases of one server throws
-     * the error instead.
-     *
-     * @param error whether the outcome is in doubt depends on its code, as for an error that is thrown
-     */
-    record Failed(LockBackendException error) implements ExtendResult {}
 }

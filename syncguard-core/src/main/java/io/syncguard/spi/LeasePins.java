@@ -40,6 +40,9 @@ public interface LeasePins {
     /** Whether the transaction of this connection sees only what was committed before its first statement. */
     boolean hasSnapshot(Connection connection) throws SQLException;
 
+    /** The sessions whose transactions lock rows of the key. Reads only. */
+    List<BlockingSession> blockingSessions(String key);
+
     /** What an error on a connection of the application means. */
     Failure meaningOf(SQLException error);
 

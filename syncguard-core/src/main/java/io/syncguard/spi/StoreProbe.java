@@ -6,13 +6,15 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Finds out whether a store grants locks at this moment: acquires reserved keys and releases them, on all servers of
- * the store. It needs the rights, the memory and the disk that a lock of the application needs: a
- * replica, or a server without memory, would still answer a read. Nobody waits for these
- * keys. Their counters stay, one for each server.
+ * the store. It needs the rights, the memory and the disk that a lock of the application needs: a replica, or a server
+ * without memory, would still answer a read. Nobody waits for these keys. Their counters stay, one for each server.
  */
 public final class StoreProbe {
 
@@ -32,26 +34,33 @@ public final class StoreProbe {
     /** @throws LockBackendException what the next lock of the application would fail with */
     public static void run(LockBackend store) {
         for (int tries = 1; tries <= TRIES; tries++) {
-            if (areGranted(store, store.probeKeys(tries == 1 ? KEY : KEY + ":" + tries))) {
+            if (areGranted(store, tries == 1 ? KEY : KEY + ":" + tries)) {
                 return;
             }
         }
     }
 
-    private static boolean areGranted(LockBackend store, List<String> keys) {
+    private static boolean areGranted(LockBackend store, String key) {
+        Collection<AcquireRequest> requests = oneForEachServer(store, key);
         List<KeyedLockId> granted = new ArrayList<>();
-        for (String key : keys) {
-            AcquireRequest request = request(key, store);
-            if (store.acquire(request) instanceof AcquireResult.Granted) {
+        for (AcquireRequest request : requests) {
+            if (Answers.awaitOnly(() -> store.acquire(List.of(request), GrantExtent.ONE))
+                    instanceof AcquireResult.Granted) {
                 granted.add(request.keyedLockId());
             }
         }
-        if (granted.size() == 1) {
-            store.release(granted.get(0));
-        } else if (!granted.isEmpty()) {
-            store.releaseTogether(granted);
+        granted.forEach(id -> Answers.await(() -> store.release(List.of(ReleaseRequest.handingOver(id)))));
+        return granted.size() == requests.size();
+    }
+
+    /** The same keys each time, because their counters stay. */
+    private static Collection<AcquireRequest> oneForEachServer(LockBackend store, String key) {
+        Map<Integer, AcquireRequest> requests = new LinkedHashMap<>();
+        for (int i = 0; requests.size() < store.info().servers(); i++) {
+            AcquireRequest request = request(i == 0 ? key : key + ":" + i, store);
+            requests.putIfAbsent(store.serverOf(request.lockId()), request);
         }
-        return granted.size() == keys.size();
+        return requests.values();
     }
 
     private static AcquireRequest request(String key, LockBackend store) {
@@ -59,6 +68,6 @@ public final class StoreProbe {
         RANDOM.nextBytes(random);
         String lockId =
                 store.lockIdFor(key, Base64.getUrlEncoder().withoutPadding().encodeToString(random));
-        return new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "health", false, false, null);
+        return new AcquireRequest(key, lockId, new AcquireOptions(LockMode.EXCLUSIVE, 0, TTL, "health", false));
     }
 }

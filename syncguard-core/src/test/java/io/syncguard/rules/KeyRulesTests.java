@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.rules.KeyChanges.Rows;
+import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -201,8 +201,8 @@ class KeyRulesTests {
         StoredLease held = lease("h", LockMode.EXCLUSIVE, 7, NOW + 10_000);
         KeyState key = key(List.of(held), lapsed, first);
 
-        Decision<ExtendResult> longer = rules.extend(key, new ExtendRequest("h", TTL), NOW);
-        Decision<ExtendResult> shorter = rules.extend(key, new ExtendRequest("h", Duration.ofSeconds(9)), NOW);
+        Decision<ExtendResult> longer = rules.extend(key, extension(TTL), NOW);
+        Decision<ExtendResult> shorter = rules.extend(key, extension(Duration.ofSeconds(9)), NOW);
 
         assertThat(longer.changes())
                 .isEqualTo(new KeyChanges(
@@ -215,7 +215,7 @@ class KeyRulesTests {
     void a_rotation_updates_the_fence_of_the_lease() {
         StoredLease held = lease("h", LockMode.EXCLUSIVE, 7, NOW + 10_000);
 
-        Decision<ExtendResult> decision = rules.rotate(key(List.of(held)), new ExtendRequest("h", TTL), NOW);
+        Decision<ExtendResult> decision = rules.rotate(key(List.of(held)), extension(TTL), NOW);
 
         assertThat(decision.answer())
                 .isEqualTo(new ExtendResult.Rotated(Instant.ofEpochMilli(NOW + 30_000), new Fence(8)));
@@ -269,26 +269,29 @@ class KeyRulesTests {
         List<AcquireRequest> requests =
                 List.of(attempt("a", WRITER), attempt("b", READER), attempt("c", WRITER), attempt("d", WRITER));
 
-        assertThat(together(keys, requests, JointExtent.ALL).grants()).isEmpty();
-        assertThat(together(keys, requests, JointExtent.IN_FRONT).grants())
+        assertThat(answers(rules.acquireTogether(keys, requests, GrantExtent.ALL, NOW)))
+                .containsExactly("Undecided", "Undecided", "Refused", "Undecided");
+        List<Decision<AcquireResult>> inFront = rules.acquireTogether(keys, requests, GrantExtent.IN_FRONT, NOW);
+        assertThat(answers(inFront)).containsExactly("Granted", "Granted", "Refused", "Undecided");
+        assertThat(inFront)
                 .extracting(decision -> decision.changes().leases().inserted())
                 .containsExactly(
                         List.of(lease("a", LockMode.EXCLUSIVE, 1, NOW + 30_000)),
-                        List.of(lease("b", LockMode.SHARED, 1, NOW + 30_000)));
-        assertThat(together(keys, requests, JointExtent.NOTHING).answer().refusal())
-                .extracting(JointResult.Refusal::position)
-                .isEqualTo(2);
-        assertThat(together(keys.subList(0, 2), requests.subList(0, 2), JointExtent.ALL)
-                        .answer()
-                        .grants())
-                .hasSize(2);
-        assertThat(together(keys.subList(0, 2), requests.subList(0, 2), JointExtent.NOTHING)
-                        .grants())
-                .isEmpty();
+                        List.of(lease("b", LockMode.SHARED, 1, NOW + 30_000)),
+                        List.of(),
+                        List.of());
+        assertThat(answers(rules.acquireTogether(keys, requests, GrantExtent.NOTHING, NOW)))
+                .containsExactly("Undecided", "Undecided", "Refused", "Undecided");
+        assertThat(answers(rules.acquireTogether(keys.subList(0, 2), requests.subList(0, 2), GrantExtent.ALL, NOW)))
+                .containsExactly("Granted", "Granted");
+        assertThat(answers(rules.acquireTogether(keys.subList(0, 2), requests.subList(0, 2), GrantExtent.NOTHING, NOW)))
+                .containsExactly("Undecided", "Undecided");
     }
 
-    private JointDecision together(List<KeyState> keys, List<AcquireRequest> requests, JointExtent extent) {
-        return rules.acquireTogether(keys, requests, extent, NOW);
+    private static List<String> answers(List<Decision<AcquireResult>> decisions) {
+        return decisions.stream()
+                .map(decision -> decision.answer().getClass().getSimpleName())
+                .toList();
     }
 
     @Test
@@ -326,7 +329,11 @@ class KeyRulesTests {
     }
 
     private static AcquireRequest attempt(String lockId, LeaseKind kind) {
-        return new AcquireRequest("k", kind.mode(), kind.permits(), lockId, TTL, "owner", true, false, null);
+        return new AcquireRequest("k", lockId, new AcquireOptions(kind.mode(), kind.permits(), TTL, "owner", true));
+    }
+
+    private static ExtendRequest extension(Duration ttl) {
+        return new ExtendRequest("k", "h", ttl, ExtendRequest.Kind.HOLDER);
     }
 
     private static WakeUp wakeUp(QueueEntry entry) {

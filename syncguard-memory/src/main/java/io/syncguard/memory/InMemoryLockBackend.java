@@ -1,33 +1,33 @@
 package io.syncguard.memory;
 
 import io.syncguard.BackendInfo;
-import io.syncguard.ForcedRelease;
-import io.syncguard.LockPage;
-import io.syncguard.LockQuery;
-import io.syncguard.LockStatus;
-import io.syncguard.RawLockInfo;
-import io.syncguard.rules.JointDecision;
 import io.syncguard.rules.KeyRules;
 import io.syncguard.rules.KeyState;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.AcquireResult.Undecided;
+import io.syncguard.spi.Batching;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreInfo;
 import io.syncguard.spi.WakeUpListener;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.Comparator;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryLockBackend implements LockBackend {
 
-    private static final Comparator<String> BY_BYTES =
-            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+    private static final BackendInfo MEMORY = new BackendInfo("memory", true, BackendInfo.Clock.PROCESS);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final InMemoryStore store;
     private final KeyRules rules;
@@ -74,17 +74,19 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public String name() {
-        return "memory";
+    public StoreInfo info() {
+        return new StoreInfo(MEMORY, TIMEOUT, rules.waiterTtl(), TIMEOUT, 1, Batching.NONE);
     }
 
     @Override
-    public BackendInfo info() {
-        return new BackendInfo(name(), true, BackendInfo.Clock.PROCESS);
+    public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+        return CompletableFuture.completedFuture(
+                store.call(() -> extent == GrantExtent.ONE || extent == GrantExtent.EACH
+                        ? requests.stream().map(this::acquire).toList()
+                        : acquireTogether(requests, extent)));
     }
 
-    @Override
-    public AcquireResult acquire(AcquireRequest request) {
+    private AcquireResult acquire(AcquireRequest request) {
         AcquireResult earlier = refused.remove(request.lockId());
         AcquireResult intercepted = earlier == null ? interceptor.apply(request) : earlier;
         return intercepted == null
@@ -92,147 +94,93 @@ public final class InMemoryLockBackend implements LockBackend {
                 : intercepted;
     }
 
-    @Override
-    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
-        return store.call(() -> {
-            JointResult.Refusal blocked =
-                    together(requests, JointExtent.NOTHING).refusal();
-            int asked = blocked == null ? requests.size() : blocked.position() + 1;
-            for (int i = 0; i < asked; i++) {
-                if (interceptor.apply(requests.get(i)) instanceof AcquireResult.Refused answer) {
-                    return intercepted(requests, i, answer, extent);
-                }
+    private List<AcquireResult> acquireTogether(List<AcquireRequest> requests, GrantExtent extent) {
+        List<AcquireResult> look = together(requests, GrantExtent.NOTHING);
+        boolean isBlocked = false;
+        for (int i = 0; i < requests.size() && !isBlocked; i++) {
+            isBlocked = look.get(i) instanceof AcquireResult.Refused;
+            if (interceptor.apply(requests.get(i)) instanceof AcquireResult.Refused answer) {
+                return intercepted(requests, i, answer, extent);
             }
-            return together(requests, extent);
-        });
+        }
+        return together(requests, extent);
     }
 
     /** The interceptor refuses the request at this position, and the keys of those in front of it are free. */
-    private JointResult intercepted(
-            List<AcquireRequest> requests, int position, AcquireResult.Refused answer, JointExtent extent) {
-        List<AcquireRequest> inFront = List.of();
-        if (extent == JointExtent.IN_FRONT) {
+    private List<AcquireResult> intercepted(
+            List<AcquireRequest> requests, int position, AcquireResult.Refused answer, GrantExtent extent) {
+        List<AcquireResult> answers = new ArrayList<>(Collections.nCopies(requests.size(), Undecided.UNDECIDED));
+        answers.set(position, answer);
+        if (extent == GrantExtent.IN_FRONT) {
             refused.put(requests.get(position).lockId(), answer);
-            inFront = requests.subList(0, position);
+            List<AcquireResult> inFront = together(requests.subList(0, position), extent);
+            IntStream.range(0, position).forEach(i -> answers.set(i, inFront.get(i)));
         }
-        return new JointResult(together(inFront, extent).grants(), new JointResult.Refusal(position, answer));
+        return answers;
     }
 
-    private JointResult together(List<AcquireRequest> requests, JointExtent extent) {
+    private List<AcquireResult> together(List<AcquireRequest> requests, GrantExtent extent) {
         List<KeyState> keys =
                 requests.stream().map(request -> store.state(request.key())).toList();
-        JointDecision decision = rules.acquireTogether(keys, requests, extent, store.now());
-        decision.grants().forEach(store::done);
-        return decision.answer();
+        return rules.acquireTogether(keys, requests, extent, store.now()).stream()
+                .map(store::done)
+                .toList();
     }
 
     @Override
-    public ReleaseResult release(KeyedLockId id) {
-        return store.step(id, (key, now) -> rules.handOver(key, id.lockId(), process.channel(), now));
+    public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+        return CompletableFuture.completedFuture(
+                store.call(() -> requests.stream().map(this::release).toList()));
+    }
+
+    private ReleaseResult release(ReleaseRequest request) {
+        String lockId = request.id().lockId();
+        Duration held = request.heldFor();
+        return store.step(
+                request.id(),
+                (key, now) -> held != null
+                        ? rules.releaseAfter(key, lockId, held, now)
+                        : request.handsOver()
+                                ? rules.handOver(key, lockId, process.channel(), now)
+                                : rules.release(key, lockId, now));
     }
 
     @Override
-    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-        return store.step(id, (key, now) -> rules.releaseAfter(key, id.lockId(), held, now));
+    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+        return CompletableFuture.completedFuture(
+                store.call(() -> requests.stream().map(this::extend).toList()));
+    }
+
+    private ExtendResult extend(ExtendRequest request) {
+        return store.step(
+                new KeyedLockId(request.key(), request.lockId()),
+                (key, now) -> request.kind() == ExtendRequest.Kind.NEXT_FENCE
+                        ? rules.rotate(key, request, now)
+                        : rules.extend(key, request, now));
     }
 
     @Override
-    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
-        return store.call(() -> ids.stream()
-                .map(id -> store.step(id, (key, now) -> rules.release(key, id.lockId(), now)))
-                .toList());
-    }
-
-    @Override
-    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
-        return store.call(() -> {
+    public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
+        return CompletableFuture.completedFuture(store.call(() -> {
             // A look depends on the entries in front, which may be renewed after it.
-            ids.forEach(this::renewWaiter);
-            return ids.stream().map(this::renewWaiter).toList();
-        });
+            entries.forEach(this::renew);
+            return entries.stream().map(this::renew).toList();
+        }));
     }
 
-    private Duration renewWaiter(KeyedLockId id) {
-        return store.step(id, (key, now) -> rules.renewWaiter(key, id.lockId(), now));
-    }
-
-    @Override
-    public Duration waiterTtl() {
-        return rules.waiterTtl();
+    private Duration renew(KeyedLockId entry) {
+        return store.step(entry, (key, now) -> rules.renewWaiter(key, entry.lockId(), now));
     }
 
     @Override
-    public void connect(WakeUpListener listener) {
+    public BooleanSupplier connect(WakeUpListener listener) {
         process.connect(listener);
+        return process::deliversWakeUps;
     }
 
     @Override
-    public boolean isConnected() {
-        return process.deliversWakeUps();
-    }
-
-    @Override
-    public List<ExtendResult> extend(List<ExtendRequest> requests) {
-        return store.call(() -> requests.stream().map(this::extend).toList());
-    }
-
-    @Override
-    public ExtendResult extend(ExtendRequest request) {
-        return store.step(id(request), (key, now) -> rules.extend(key, request, now));
-    }
-
-    @Override
-    public ExtendResult rotate(ExtendRequest request) {
-        return store.step(id(request), (key, now) -> rules.rotate(key, request, now));
-    }
-
-    private static KeyedLockId id(ExtendRequest request) {
-        return new KeyedLockId(request.key(), request.lockId());
-    }
-
-    @Override
-    public boolean isLocked(String key) {
-        return !lookup(key).isEmpty();
-    }
-
-    @Override
-    public List<RawLockInfo> lookup(String key) {
-        return store.read(key, KeyState::lookup);
-    }
-
-    @Override
-    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
-        return store.call(() -> lookup(store.keyOf(id)).stream()
-                .filter(lease -> lease.lockId().equals(id.lockId()))
-                .findFirst());
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return store.call(() -> LockPage.of(
-                store.used()
-                        .filter(key ->
-                                key.key().startsWith(query.prefix()) && BY_BYTES.compare(key.key(), query.after()) > 0)
-                        .sorted(Comparator.comparing(KeyState::key, BY_BYTES))
-                        .flatMap(key -> key.status(store.now()).stream())
-                        .limit(query.limit() + 1L)
-                        .toList(),
-                query.limit()));
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return store.read(key, KeyState::status);
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key) {
-        return store.step(key, rules::forceRelease);
-    }
-
-    @Override
-    public Duration inDoubtPeriod() {
-        return Duration.ofSeconds(5);
+    public LockDirectory directory() {
+        return new InMemoryDirectory(store);
     }
 
     @Override

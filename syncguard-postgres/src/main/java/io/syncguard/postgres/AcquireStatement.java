@@ -6,8 +6,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Array;
 import java.sql.PreparedStatement;
@@ -17,7 +16,7 @@ import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -90,11 +89,12 @@ final class AcquireStatement {
             AcquireRequest request,
             boolean contended,
             @Nullable WakeUpSubscriber wakeUps) {
-        boolean isProbablyFree = !contended && !request.queued() && request.mode() == LockMode.EXCLUSIVE;
+        boolean isProbablyFree =
+                !contended && !request.queued() && request.options().mode() == LockMode.EXCLUSIVE;
         return (isProbablyFree ? free(connections, request) : Optional.<AcquireResult>empty())
                 .orElseGet(() -> connections.query(
                         "acquiring lock '" + request.key() + "'",
-                        request.ttl(),
+                        request.options().ttl(),
                         acquire,
                         (connection, statement) -> bind(statement, request, wakeUps),
                         rows -> {
@@ -106,13 +106,13 @@ final class AcquireStatement {
     private Optional<AcquireResult> free(PostgresConnections connections, AcquireRequest request) {
         return connections.query(
                 "acquiring lock '" + request.key() + "'",
-                request.ttl(),
+                request.options().ttl(),
                 acquireFree,
                 (connection, statement) -> {
                     statement.setString(1, request.key());
                     statement.setString(2, request.lockId());
-                    statement.setLong(3, request.ttl().toMillis());
-                    statement.setString(4, request.owner());
+                    statement.setLong(3, request.options().ttl().toMillis());
+                    statement.setString(4, request.options().owner());
                 },
                 rows -> {
                     rows.next();
@@ -131,14 +131,14 @@ final class AcquireStatement {
      *
      * @param requests all with the same mode and the same {@linkplain PostgresConnections#networkTimeout network
      *     timeout}; those of one key in the order of their arrival
-     * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
+     * @return the answers in the order of the requests; undecided if it would have to wait for a locked row
      */
-    List<@Nullable AcquireResult> batch(
+    List<AcquireResult> batch(
             PostgresConnections connections, List<AcquireRequest> requests, @Nullable WakeUpSubscriber wakeUps) {
-        boolean shared = requests.get(0).mode() == LockMode.SHARED;
+        boolean shared = requests.get(0).options().mode() == LockMode.SHARED;
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
-                requests.get(0).ttl(),
+                requests.get(0).options().ttl(),
                 shared ? readers : batch,
                 (connection, statement) -> {
                     RequestArrays arrays = new RequestArrays(connection, requests, wakeUps);
@@ -164,10 +164,10 @@ final class AcquireStatement {
      * Does the same for exclusive requests of callers who have not queued, whose keys are different and probably free.
      * Each that is not granted has to be sent alone.
      */
-    List<@Nullable AcquireResult> freeBatch(PostgresConnections connections, List<AcquireRequest> requests) {
+    List<AcquireResult> freeBatch(PostgresConnections connections, List<AcquireRequest> requests) {
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
-                requests.get(0).ttl(),
+                requests.get(0).options().ttl(),
                 freeBatch,
                 (connection, statement) -> {
                     RequestArrays arrays = new RequestArrays(connection, requests, null);
@@ -180,9 +180,9 @@ final class AcquireStatement {
     }
 
     /** Sends the attempts of one caller for several keys, which the server decides in one step. */
-    JointResult together(PostgresConnections connections, List<AcquireRequest> requests, JointExtent extent) {
+    List<AcquireResult> together(PostgresConnections connections, List<AcquireRequest> requests, GrantExtent extent) {
         Duration shortest = requests.stream()
-                .map(AcquireRequest::ttl)
+                .map(request -> request.options().ttl())
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
         return connections.query(
@@ -199,18 +199,18 @@ final class AcquireStatement {
                     statement.setArray(6, arrays.owners());
                     statement.setString(7, extent.name());
                 },
-                rows -> readTogether(rows, requests));
+                rows -> readBatch(rows, requests));
     }
 
     /** Stores a key unchanged, unlike Redis: it has at most 512 bytes, and an index entry may have 2700. */
     private void bind(PreparedStatement statement, AcquireRequest request, @Nullable WakeUpSubscriber wakeUps)
             throws SQLException {
         statement.setString(1, request.key());
-        statement.setBoolean(2, request.mode() == LockMode.SHARED);
+        statement.setBoolean(2, request.options().mode() == LockMode.SHARED);
         statement.setObject(3, RequestArrays.permitsOf(request), Types.INTEGER);
         statement.setString(4, request.lockId());
-        statement.setLong(5, request.ttl().toMillis());
-        statement.setString(6, request.owner());
+        statement.setLong(5, request.options().ttl().toMillis());
+        statement.setString(6, request.options().owner());
         statement.setBoolean(7, request.queued());
         statement.setObject(8, request.waiterNumber(), Types.BIGINT);
         statement.setLong(9, waiterTtl.toMillis());
@@ -219,41 +219,29 @@ final class AcquireStatement {
         statement.setString(12, RequestArrays.secretOf(request, wakeUps));
     }
 
-    private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)
-            throws SQLException {
-        @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
+    private static List<AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests) throws SQLException {
+        List<AcquireResult> results = undecided(requests.size());
         while (rows.next()) {
             int index = rows.getInt(9) - 1;
-            results[index] = read(rows, requests.get(index));
+            results.set(index, read(rows, requests.get(index)));
         }
-        return Arrays.asList(results);
+        return results;
     }
 
-    private static JointResult readTogether(ResultSet rows, List<AcquireRequest> requests) throws SQLException {
-        List<AcquireResult.Granted> grants = new ArrayList<>();
-        JointResult.Refusal refusal = null;
-        while (rows.next()) {
-            int index = rows.getInt(9) - 1;
-            AcquireResult answer = read(rows, requests.get(index));
-            if (answer instanceof AcquireResult.Granted grant) {
-                grants.add(grant);
-            } else {
-                refusal = new JointResult.Refusal(index, (AcquireResult.Refused) answer);
-            }
-        }
-        return new JointResult(grants, refusal);
-    }
-
-    private static List<@Nullable AcquireResult> readFreeBatch(ResultSet rows, int requests) throws SQLException {
-        @Nullable AcquireResult[] results = new AcquireResult[requests];
+    private static List<AcquireResult> readFreeBatch(ResultSet rows, int requests) throws SQLException {
+        List<AcquireResult> results = undecided(requests);
         rows.next();
         Array granted = rows.getArray(1);
         if (granted != null) {
             for (Long[] grant : (Long[][]) granted.getArray()) {
-                results[grant[0].intValue() - 1] = granted(grant[1], grant[2], grant[3]);
+                results.set(grant[0].intValue() - 1, granted(grant[1], grant[2], grant[3]));
             }
         }
-        return Arrays.asList(results);
+        return results;
+    }
+
+    private static List<AcquireResult> undecided(int size) {
+        return new ArrayList<>(Collections.nCopies(size, AcquireResult.Undecided.UNDECIDED));
     }
 
     private static AcquireResult read(ResultSet rows, AcquireRequest request) throws SQLException {

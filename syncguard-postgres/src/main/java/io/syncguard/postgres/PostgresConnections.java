@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.StoreInfo;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -103,7 +104,7 @@ final class PostgresConnections {
 
     /** The network timeout, in milliseconds, of a request that concerns a lease with this ttl. */
     long networkTimeout(Duration ttl) {
-        return Math.max(SHORTEST_TIMEOUT_MILLIS, Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1));
+        return StoreInfo.timeout(timeout, ttl).toMillis();
     }
 
     private record Forms(String alone, String inTransaction) {}

@@ -55,6 +55,11 @@ final class PostgresErrors {
                 && !SqlState.of(error).isEndOfConnection();
     }
 
+    /** Whether the server has reported that it rolled the statement back, so that it had no effect. */
+    static boolean isRolledBack(LockBackendException failure) {
+        return failure.getCause() instanceof SQLException error && isRolledBack(error);
+    }
+
     /** Whether the server rolled the statement back because it conflicted with others, so that it may succeed now. */
     static boolean isConflict(LockBackendException failure) {
         if (!(failure.getCause() instanceof SQLException error) || !isRolledBack(error)) {

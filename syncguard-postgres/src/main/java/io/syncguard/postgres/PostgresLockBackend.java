@@ -1,32 +1,31 @@
 package io.syncguard.postgres;
 
-import io.syncguard.ForcedRelease;
-import io.syncguard.LockMode;
-import io.syncguard.LockPage;
-import io.syncguard.LockQuery;
-import io.syncguard.LockStatus;
-import io.syncguard.RawLockInfo;
+import io.syncguard.BackendInfo;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
-import io.syncguard.postgres.batching.Batcher;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.BlockingSession;
+import io.syncguard.spi.Batching;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
 import io.syncguard.spi.PoolStatus;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreInfo;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +36,15 @@ import org.jspecify.annotations.Nullable;
  * acquire or a release needs a second one.
  */
 public final class PostgresLockBackend implements LockBackend {
+
+    /** Maximum number of acquire requests in one statement, and of releases. */
+    private static final int BATCH_SIZE = 64;
+
+    /**
+     * Two threads never wait for each other. From the third on, sharing a statement costs less than sending another
+     * one.
+     */
+    private static final int STATEMENTS = 2;
 
     private final DataSource dataSource;
     private final DataSource engineDataSource;
@@ -56,14 +64,12 @@ public final class PostgresLockBackend implements LockBackend {
     /** Makes the next subscriber, after a stop of the engine. */
     private Runnable subscribing = () -> {};
 
-    private final ContendedKeys contended = new ContendedKeys();
-    private final CallerRequests callers;
+    private final StoreInfo info;
+    private final PostgresAcquires acquires;
+    private final PostgresReleases releases;
     private final RenewStatement renew;
     private final ExtendStatement extend;
-    private final ReleaseStatement release;
-    private final LookupStatement lookup;
-    private final ListStatement list;
-    private final BlockersStatement blockers;
+    private final PostgresDirectory directory;
     private final PostgresPins pins;
 
     /**
@@ -91,25 +97,6 @@ public final class PostgresLockBackend implements LockBackend {
             PostgresSettings settings,
             Runnable onClose,
             Time time) {
-        this(
-                dataSource,
-                engineDataSource,
-                wakeUpDataSource,
-                settings,
-                onClose,
-                time,
-                CallerRequests.limits(settings, false));
-    }
-
-    /** @param batches {@code null} for a statement for each request */
-    PostgresLockBackend(
-            DataSource dataSource,
-            DataSource engineDataSource,
-            @Nullable DataSource wakeUpDataSource,
-            PostgresSettings settings,
-            Runnable onClose,
-            Time time,
-            Batcher.@Nullable Limits batches) {
         this.settings = settings;
         this.time = time;
         this.dataSource = dataSource;
@@ -123,20 +110,37 @@ public final class PostgresLockBackend implements LockBackend {
         this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
+        this.info = infoOf(settings);
+        ContendedKeys contended = new ContendedKeys();
+        ReleaseStatement release = new ReleaseStatement(settings);
+        this.acquires =
+                new PostgresAcquires(new AcquireStatement(settings), connections, contended, this::availableWakeUps);
+        this.releases =
+                new PostgresReleases(release, connections, engineConnections, contended, this::availableWakeUps);
         this.renew = new RenewStatement(settings);
         this.extend = new ExtendStatement(settings.tables());
-        this.release = new ReleaseStatement(settings);
-        this.lookup = new LookupStatement(settings.tables());
-        this.list = new ListStatement(settings.tables());
-        this.blockers = new BlockersStatement(settings.tables());
+        this.directory = new PostgresDirectory(connections, settings.tables(), release, sweeper);
         this.pins = new PostgresPins(connections, settings, time);
-        this.callers =
-                new CallerRequests(settings, connections, release, contended, this::availableWakeUps, time, batches);
+    }
+
+    /**
+     * The in-doubt period has two timeouts: the first until the statement reaches the server, the second until the
+     * server ends it. A commit that waits for a synchronous standby may take longer; such a grant lives until its ttl
+     * ends.
+     */
+    private static StoreInfo infoOf(PostgresSettings settings) {
+        return new StoreInfo(
+                new BackendInfo("postgres", true, BackendInfo.Clock.SERVER),
+                settings.timeout(),
+                settings.waiterTtl(),
+                settings.timeout().multipliedBy(2),
+                1,
+                new Batching(STATEMENTS, BATCH_SIZE));
     }
 
     @Override
-    public String name() {
-        return "postgres";
+    public StoreInfo info() {
+        return info;
     }
 
     @Override
@@ -145,13 +149,12 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest request) {
-        AcquireResult result = callers.acquire(request);
-        if (result instanceof AcquireResult.Queued) {
+    public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+        List<AcquireResult> results = acquires.acquire(requests, extent);
+        if (results.stream().anyMatch(AcquireResult.Queued.class::isInstance)) {
             somebodyWaits();
         }
-        remember(request, result, wakeUps != null);
-        return result;
+        return CompletableFuture.completedFuture(results);
     }
 
     private void somebodyWaits() {
@@ -161,24 +164,26 @@ public final class PostgresLockBackend implements LockBackend {
         }
     }
 
-    private void remember(AcquireRequest request, AcquireResult result, boolean isWoken) {
-        if (result instanceof AcquireResult.Granted) {
-            if (!request.queued()) {
-                contended.free(request.key());
-            }
-        } else if (result instanceof AcquireResult.Queued
-                && isWoken
-                && request.handOver()
-                && request.mode() == LockMode.EXCLUSIVE) {
-            contended.queued(request.key());
-        } else {
-            contended.taken(request.key());
-        }
+    @Override
+    public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+        return CompletableFuture.completedFuture(releases.release(requests));
     }
 
     @Override
-    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
-        return callers.acquireTogether(requests, extent);
+    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+        return CompletableFuture.completedFuture(
+                switch (requests.get(0).kind()) {
+                    case HEARTBEAT -> extend.run(engineConnections, requests);
+                    case HOLDER -> extend.run(connections, requests);
+                    case NEXT_FENCE -> List.of(extend.rotate(connections, requests.get(0)));
+                });
+    }
+
+    @Override
+    public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
+        somebodyWaits();
+        return CompletableFuture.completedFuture(renew.run(
+                engineConnections, entries.stream().map(KeyedLockId::lockId).toList()));
     }
 
     /** Returns {@code null} while wake-ups cannot reach this process. Its waiters then poll, and get no hand-overs. */
@@ -188,23 +193,13 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
-        somebodyWaits();
-        return renew.run(engineConnections, lockIds(ids));
-    }
-
-    @Override
-    public Duration waiterTtl() {
-        return settings.waiterTtl();
-    }
-
-    @Override
-    public void connect(WakeUpListener engine) {
+    public BooleanSupplier connect(WakeUpListener engine) {
         DataSource source = wakeUpDataSource;
         if (source != null) {
             subscribing = () -> subscribe(source, engine);
             subscribing.run();
         }
+        return this::isConnected;
     }
 
     private void subscribe(DataSource source, WakeUpListener engine) {
@@ -214,84 +209,14 @@ public final class PostgresLockBackend implements LockBackend {
                 "PostgreSQL", channel, new PostgresSubscription(channel, sessions, engineConnections), engine, time);
     }
 
-    @Override
-    public boolean isConnected() {
+    private boolean isConnected() {
         WakeUpSubscriber current = wakeUps;
         return current != null && current.isConnected();
     }
 
-    /** The statements find a lease by its lock id, which has an index. */
-    private static List<String> lockIds(List<KeyedLockId> ids) {
-        return ids.stream().map(KeyedLockId::lockId).toList();
-    }
-
     @Override
-    public ReleaseResult release(KeyedLockId id) {
-        return callers.release(id);
-    }
-
-    @Override
-    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
-        return callers.releaseTogether(ids);
-    }
-
-    @Override
-    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
-        return release.all(engineConnections, lockIds(ids));
-    }
-
-    @Override
-    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-        return release.after(connections.uninterruptible(), id.lockId(), held);
-    }
-
-    @Override
-    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
-        return extend.run(engineConnections, extensions);
-    }
-
-    @Override
-    public ExtendResult extend(ExtendRequest extension) {
-        return extend.run(connections, List.of(extension)).get(0);
-    }
-
-    @Override
-    public ExtendResult rotate(ExtendRequest extension) {
-        return extend.rotate(connections, extension);
-    }
-
-    @Override
-    public boolean isLocked(String key) {
-        Optional<Boolean> live = lookup.isLocked(connections, key);
-        if (live.isPresent() && !live.get()) {
-            sweeper.sweepSoon(key);
-        }
-        return live.orElse(false);
-    }
-
-    @Override
-    public List<RawLockInfo> lookup(String key) {
-        return lookup.byKey(connections, key);
-    }
-
-    @Override
-    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
-        return lookup.byId(connections, id.lockId());
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return list.list(connections, query);
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return list.status(connections, key).stream().findFirst();
-    }
-
-    @Override
-    public List<BlockingSession> blockingSessions(String key) {
-        return blockers.blockers(connections, key);
+    public LockDirectory directory() {
+        return directory;
     }
 
     @Override
@@ -302,20 +227,6 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public @Nullable PoolStatus pool() {
         return dataSource instanceof PooledDataSource pool ? pool.status() : null;
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key) {
-        return release.force(connections, key);
-    }
-
-    /**
-     * Two timeouts: the first until the statement reaches the server, the second until the server ends it. A commit
-     * that waits for a synchronous standby may take longer; such a grant lives until its ttl ends.
-     */
-    @Override
-    public Duration inDoubtPeriod() {
-        return settings.timeout().multipliedBy(2);
     }
 
     @Override
@@ -347,6 +258,6 @@ public final class PostgresLockBackend implements LockBackend {
         if (wakeUps != null) {
             Shielded.closeAll(wakeUps);
         }
-        Shielded.closeAll(sweeper, callers, onClose::run, requests);
+        Shielded.closeAll(sweeper, onClose::run, requests);
     }
 }

@@ -20,9 +20,4 @@ final class PostgresLockIds {
         byte[] first = {(byte) (hash >>> 24), (byte) (hash >>> 16), 0};
         return BASE64.encodeToString(first).substring(0, HASH_LENGTH) + random.substring(HASH_LENGTH);
     }
-
-    /** Returns the part that all lock ids of a key have in common. */
-    static String keyHash(String lockId) {
-        return lockId.substring(0, Math.min(HASH_LENGTH, lockId.length()));
-    }
 }

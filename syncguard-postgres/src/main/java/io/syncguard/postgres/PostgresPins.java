@@ -4,6 +4,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -75,11 +76,15 @@ final class PostgresPins implements LeasePins {
     private static final String SERIALIZABLE = "predicate.c";
 
     private final RecognisedDatabases databases;
+    private final PostgresConnections connections;
+    private final BlockersStatement blockers;
     private final Duration timeout;
 
     PostgresPins(PostgresConnections connections, PostgresSettings settings, Time time) {
         this.databases = new RecognisedDatabases(connections, settings.tables(), time);
         this.timeout = settings.timeout();
+        this.connections = connections;
+        this.blockers = new BlockersStatement(settings.tables());
     }
 
     /** Asks the server once for each URL and user; a refusal counts for a minute. */
@@ -190,6 +195,11 @@ final class PostgresPins implements LeasePins {
     @Override
     public boolean hasSnapshot(Connection connection) throws SQLException {
         return connection.getTransactionIsolation() >= Connection.TRANSACTION_REPEATABLE_READ;
+    }
+
+    @Override
+    public List<BlockingSession> blockingSessions(String key) {
+        return blockers.blockers(connections, key);
     }
 
     @Override

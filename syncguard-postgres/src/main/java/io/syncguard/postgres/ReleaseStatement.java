@@ -3,7 +3,6 @@ package io.syncguard.postgres;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
@@ -14,7 +13,6 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -128,19 +126,12 @@ final class ReleaseStatement {
     }
 
     /**
-     * The answers to a release and to the acquire requests that it took along.
-     *
-     * @param queued in the order of the requests; {@code null} for each that has to be sent again
-     */
-    record Released(ReleaseResult result, List<@Nullable AcquireResult> queued) {}
-
-    /**
      * Lets callers without queue entries enter the queue of a key, and then releases a lease of the key.
      *
      * @param requests for one key, of callers who wait, in the order of their arrival
      * @param wakeUps where this process is woken; {@code null} where its waiters poll
      */
-    Released runAndQueue(
+    ReleaseResult runAndQueue(
             PostgresConnections connections,
             String lockId,
             List<AcquireRequest> requests,
@@ -165,14 +156,8 @@ final class ReleaseStatement {
                 },
                 rows -> {
                     ReleaseResult result = handedOver(rows);
-                    return new Released(result, Collections.nCopies(requests.size(), queued(rows, result)));
+                    return new ReleaseResult(result.outcome(), result.handOvers(), rows.getBoolean("queued"));
                 });
-    }
-
-    /** After a release, the next lease ends one waiter ttl from now at the earliest. */
-    private @Nullable AcquireResult queued(ResultSet rows, ReleaseResult result) throws SQLException {
-        boolean released = result.outcome() == ReleaseResult.Outcome.RELEASED;
-        return rows.getBoolean("queued") ? new AcquireResult.Queued(released ? waiterTtl : Duration.ZERO, null) : null;
     }
 
     private static ReleaseResult handedOver(ResultSet rows) throws SQLException {
@@ -208,10 +193,10 @@ final class ReleaseStatement {
      *
      * @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll, or for hand-overs by
      *     messages
-     * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone,
-     *     such as the second of two equal ones
+     * @return in the order of the lock ids, {@code RELEASED}; {@code UNDECIDED} for one that has to be sent alone, such
+     *     as the second of two equal ones
      */
-    List<@Nullable ReleaseResult> batch(
+    List<ReleaseResult> batch(
             PostgresConnections connections, List<String> lockIds, @Nullable WakeUpSubscriber wakeUps) {
         Map<String, ReleaseResult> released = connections.query(
                 "releasing " + lockIds.size() + " lock(s)",
@@ -221,9 +206,10 @@ final class ReleaseStatement {
                     statement.setString(2, RequestArrays.channelOf(wakeUps));
                 },
                 ReleaseStatement::released);
-        List<@Nullable ReleaseResult> results = new ArrayList<>();
+        List<ReleaseResult> results = new ArrayList<>();
         for (String lockId : lockIds) {
-            results.add(released.remove(lockId));
+            ReleaseResult result = released.remove(lockId);
+            results.add(result == null ? ReleaseResult.UNDECIDED : result);
         }
         return results;
     }

@@ -30,15 +30,15 @@ record RequestArrays(
     }
 
     Array ttls() throws SQLException {
-        return array("bigint", Long[]::new, request -> request.ttl().toMillis());
+        return array("bigint", Long[]::new, request -> request.options().ttl().toMillis());
     }
 
     Array owners() throws SQLException {
-        return array("text", String[]::new, AcquireRequest::owner);
+        return array("text", String[]::new, request -> request.options().owner());
     }
 
     Array shared() throws SQLException {
-        return array("boolean", Boolean[]::new, request -> request.mode() == LockMode.SHARED);
+        return array("boolean", Boolean[]::new, request -> request.options().mode() == LockMode.SHARED);
     }
 
     Array permits() throws SQLException {
@@ -69,14 +69,14 @@ record RequestArrays(
 
     /** Returns 1 for an exclusive request, and {@code null} for a shared one without a limit. */
     static @Nullable Integer permitsOf(AcquireRequest request) {
-        if (request.mode() == LockMode.EXCLUSIVE) {
+        if (request.options().mode() == LockMode.EXCLUSIVE) {
             return 1;
         }
-        return request.permits() == 0 ? null : request.permits();
+        return request.options().permits() == 0 ? null : request.options().permits();
     }
 
     static boolean handsOver(AcquireRequest request, @Nullable WakeUpSubscriber wakeUps) {
-        return request.handOver() && wakeUps != null;
+        return request.options().handOver() && wakeUps != null;
     }
 
     static @Nullable String channelOf(@Nullable WakeUpSubscriber wakeUps) {

@@ -118,7 +118,7 @@ BEGIN
         release(text) release_after(text,int8) release_all(text[]) release_batch(text[],text) renew_waiters(text[])
         rotate(text,int8) sweep(text[]) sweep_before() tolerance() version() wake(text,int8,int4)
         wake_beside(text,int4)
-            ', E' \r\n'), '\s+') AS w (signature)
+            ', E' \r\n'), '[[:space:]]+') AS w (signature)
             JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=)
                 pg_catalog.to_regprocedure('${syncguard_locks}_' OPERATOR(pg_catalog.||) w.signature)
             UNION ALL

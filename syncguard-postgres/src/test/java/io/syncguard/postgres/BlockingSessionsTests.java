@@ -2,11 +2,10 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.BlockingSession;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -30,7 +29,7 @@ class BlockingSessionsTests {
     @RegisterExtension
     static final PostgresContractStore store = new PostgresContractStore();
 
-    private final LockBackend backend = store.emptied().newBackend();
+    private final StoreCalls backend = store.emptied().newBackend();
 
     private final List<Connection> sessions = new ArrayList<>();
 
@@ -69,7 +68,7 @@ class BlockingSessionsTests {
         store.jdbc().execute("GRANT pg_read_all_stats TO " + store.role());
         AcquireRequest held = lock();
         Connection commits = begin("payments", PIN);
-        backend.extend(new ExtendRequest(held.lockId(), held.ttl()));
+        backend.extend(Requests.extension(held.lockId(), held.options().ttl()));
 
         assertThat(backend.blockingSessions(KEY)).singleElement().satisfies(session -> {
             assertThat(session.id()).isEqualTo(idOf(commits));
@@ -122,7 +121,7 @@ class BlockingSessionsTests {
     }
 
     private AcquireRequest lock() {
-        AcquireRequest request = AcquireRequests.exclusive(KEY, "l".repeat(22), Duration.ofMinutes(1), "holder");
+        AcquireRequest request = Requests.exclusive(KEY, "l".repeat(22), Duration.ofMinutes(1), "holder");
         backend.acquire(request);
         return request;
     }

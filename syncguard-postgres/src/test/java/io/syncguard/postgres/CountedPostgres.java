@@ -3,10 +3,10 @@ package io.syncguard.postgres;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CountingDataSource;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
@@ -40,8 +40,8 @@ final class CountedPostgres implements AutoCloseable {
         new PostgresSchema(pool, tables).initialize();
     }
 
-    LockBackend backend(PostgresTables tables) {
-        return new PostgresLockBackend(
+    StoreCalls backend(PostgresTables tables) {
+        return new StoreCalls(new PostgresLockBackend(
                 connections,
                 connections,
                 null,
@@ -52,7 +52,7 @@ final class CountedPostgres implements AutoCloseable {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                () -> {});
+                () -> {}));
     }
 
     /** The next backend gets sessions that no other one has set up. */

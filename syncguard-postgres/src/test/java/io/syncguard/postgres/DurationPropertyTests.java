@@ -8,12 +8,12 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
-import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.Durations;
@@ -39,7 +39,7 @@ class DurationPropertyTests {
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     private static CountedPostgres postgres;
-    private static LockBackend backend;
+    private static StoreCalls backend;
     private static LockEngine locks;
 
     @BeforeContainer
@@ -122,7 +122,7 @@ class DurationPropertyTests {
         backend.acquire(request);
 
         Instant before = now();
-        ExtendResult outcome = answer(() -> backend.extend(List.of(new ExtendRequest(request.lockId(), ttl)))
+        ExtendResult outcome = answer(() -> backend.extendAll(List.of(Requests.extension(request.lockId(), ttl)))
                 .get(0));
         Instant after = now();
 
@@ -182,7 +182,7 @@ class DurationPropertyTests {
 
     private static AcquireRequest request(Duration ttl) {
         int number = NUMBER.incrementAndGet();
-        return AcquireRequests.exclusive("key " + number, String.format(Locale.ROOT, "%022d", number), ttl, "test");
+        return Requests.exclusive("key " + number, String.format(Locale.ROOT, "%022d", number), ttl, "test");
     }
 
     /** Runs a call with a short ttl, which leaves the server little time to answer: a late answer proves nothing. */

@@ -6,12 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -259,11 +258,10 @@ class ForeignObjectsTests {
                 Duration.ZERO,
                 false,
                 FenceSettings.from(FenceSource.COUNTER));
-        try (LockBackend backend = new PostgresLockBackend(simple, simple, null, settings, () -> {})) {
-            AcquireRequest request =
-                    AcquireRequests.exclusive("k", "1---------------------", Duration.ofMinutes(1), "test");
+        try (StoreCalls backend = new StoreCalls(new PostgresLockBackend(simple, simple, null, settings, () -> {}))) {
+            AcquireRequest request = Requests.exclusive("k", "1---------------------", Duration.ofMinutes(1), "test");
             backend.acquire(request);
-            backend.extend(List.of(new ExtendRequest("k", request.lockId(), Duration.ofMinutes(1))));
+            backend.extendAll(List.of(Requests.extension("k", request.lockId(), Duration.ofMinutes(1))));
             backend.renewWaiters(List.of(request.keyedLockId()));
             assertThat(backend.releaseAll(List.of(request.keyedLockId()))).containsExactly(ReleaseResult.RELEASED);
         }

@@ -8,7 +8,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.DocumentedRights;
@@ -82,13 +83,13 @@ class HiddenRowsTests {
     @ParameterizedTest
     @EnumSource(PostgresBatching.class)
     void a_policy_that_is_made_later_fails_requests_and_grants_nothing(PostgresBatching batching) {
-        PostgresLockBackend backend = backend(batching);
-        backend.acquire(AcquireRequests.shared("k", "reader", TTL, "test"));
+        StoreCalls backend = backend(batching);
+        backend.acquire(Requests.shared("k", "reader", TTL, "test"));
         administrator.execute("CREATE POLICY none ON syncguard_locks_shared USING (false) WITH CHECK (true);"
                 + " ALTER TABLE syncguard_locks_shared ENABLE ROW LEVEL SECURITY");
 
         assertThatExceptionOfType(LockBackendException.class)
-                .isThrownBy(() -> backend.acquire(AcquireRequests.exclusive("k", "writer", TTL, "test")))
+                .isThrownBy(() -> backend.acquire(Requests.exclusive("k", "writer", TTL, "test")))
                 .withMessageContaining("ow level security is on for the table 'syncguard_locks_shared'")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
     }
@@ -196,7 +197,7 @@ class HiddenRowsTests {
         new PostgresSchema(orders.dataSource(), PostgresTables.DEFAULT, FenceSource.CLOCK).check();
     }
 
-    private PostgresLockBackend backend(PostgresBatching batching) {
+    private StoreCalls backend(PostgresBatching batching) {
         pool.setDataSource(orders.dataSource());
         pool.setMaximumPoolSize(2);
         return batching.backend(

@@ -10,7 +10,7 @@ import static io.syncguard.postgres.PostgresRace.assertTimesOut;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
@@ -297,7 +297,7 @@ class PostgresAcquireBatchRaceTests {
     /** Counters that exist, of keys without a lease. */
     private void makeFree(String... keys) {
         for (String key : keys) {
-            race.backend.acquire(AcquireRequests.exclusive(key, "first of " + key, TTL, "test"));
+            race.backend.acquire(Requests.exclusive(key, "first of " + key, TTL, "test"));
             race.backend.release("first of " + key);
         }
     }

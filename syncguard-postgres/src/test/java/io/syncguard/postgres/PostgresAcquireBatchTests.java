@@ -9,7 +9,7 @@ import static io.syncguard.postgres.PostgresRace.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
@@ -52,8 +52,8 @@ class PostgresAcquireBatchTests {
 
     @Test
     void each_lease_is_that_of_its_own_request() {
-        AcquireRequest shortest = AcquireRequests.exclusive("b", "id b", TTL, "owner of b");
-        AcquireRequest longest = AcquireRequests.exclusive("a", "id a", TTL.multipliedBy(2), "owner of a");
+        AcquireRequest shortest = Requests.exclusive("b", "id b", TTL, "owner of b");
+        AcquireRequest longest = Requests.exclusive("a", "id a", TTL.multipliedBy(2), "owner of a");
 
         List<@Nullable AcquireResult> results = batches.acquire(shortest, longest);
 
@@ -74,7 +74,7 @@ class PostgresAcquireBatchTests {
     @Test
     void requests_of_all_kinds_are_answered_in_their_order() {
         race.grant(THEIRS);
-        race.backend.acquire(AcquireRequests.shared("shared", THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.shared("shared", THEIRS, TTL, "test"));
         batches.acquire(request("free", THEIRS));
         batches.release(lockId("free", THEIRS));
 
@@ -279,7 +279,7 @@ class PostgresAcquireBatchTests {
     @Test
     void a_batch_without_a_grant_writes_nothing_and_waits_for_no_row() throws Exception {
         race.grant(THEIRS);
-        race.backend.acquire(AcquireRequests.shared("shared", THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.shared("shared", THEIRS, TTL, "test"));
         race.lockSerialisingRow();
 
         assertThat(batches.acquire(request("k", MINE), request("shared", MINE)))

@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
@@ -155,7 +155,7 @@ class PostgresAcquireRaceTests {
     @Test
     void lapsed_leases_of_other_keys_are_not_touched() throws Exception {
         race.grant(THEIRS);
-        race.backend.acquire(AcquireRequests.exclusive("another", "another", TTL, "test"));
+        race.backend.acquire(Requests.exclusive("another", "another", TTL, "test"));
         race.moveClock(Duration.ofDays(1));
 
         race.grant(MINE);

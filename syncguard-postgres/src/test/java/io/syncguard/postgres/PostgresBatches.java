@@ -3,13 +3,14 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.concurrent.Time;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -45,19 +46,21 @@ final class PostgresBatches {
 
     /** Creates a request of a caller who does not wait. Its lock id names the key and the caller. */
     static AcquireRequest request(String key, String caller) {
-        return AcquireRequests.exclusive(key, lockId(key, caller), RaceDatabase.TTL, "test");
+        return Requests.exclusive(key, lockId(key, caller), RaceDatabase.TTL, "test");
     }
 
     static String lockId(String key, String caller) {
         return key + " of " + caller;
     }
 
+    /** The answers; {@code null} for a request that has to be sent alone. */
     List<@Nullable AcquireResult> acquire(AcquireRequest... requests) {
         return acquire(Arrays.asList(requests));
     }
 
     List<@Nullable AcquireResult> acquire(List<AcquireRequest> requests) {
-        List<@Nullable AcquireResult> results = acquire.batch(connections, requests, null);
+        List<@Nullable AcquireResult> results = new ArrayList<>(acquire.batch(connections, requests, null));
+        results.replaceAll(result -> result instanceof AcquireResult.Undecided ? null : result);
         assertThat(results).hasSameSizeAs(requests);
         return results;
     }
@@ -67,6 +70,8 @@ final class PostgresBatches {
     }
 
     List<@Nullable ReleaseResult> release(List<String> lockIds) {
-        return release.batch(connections, lockIds, null);
+        List<@Nullable ReleaseResult> results = new ArrayList<>(release.batch(connections, lockIds, null));
+        results.replaceAll(result -> ReleaseResult.UNDECIDED.equals(result) ? null : result);
+        return results;
     }
 }

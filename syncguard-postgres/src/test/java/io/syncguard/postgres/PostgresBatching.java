@@ -1,29 +1,23 @@
 package io.syncguard.postgres;
 
-import io.syncguard.concurrent.Time;
-import io.syncguard.postgres.batching.Batcher;
+import io.syncguard.core.CallerBatching;
+import io.syncguard.core.StoreCalls;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Which requests of callers share a statement with those of other threads. */
+/** Opens a store whose requests of callers share a list as {@link CallerBatching} says. */
 public enum PostgresBatching {
-
-    /** Requests that arrive while other statements are under way, as in an application. */
     AUTO,
-
-    /** No requests: races need a statement for each. */
     OFF,
-
-    /** All requests, even a single one, as far as possible. */
     ALWAYS;
 
-    public PostgresLockBackend backend(
+    public StoreCalls backend(
             DataSource operations,
             DataSource engine,
             @Nullable DataSource wakeUps,
             PostgresSettings settings,
             Runnable onClose) {
-        Batcher.Limits limits = this == OFF ? null : CallerRequests.limits(settings, this == ALWAYS);
-        return new PostgresLockBackend(operations, engine, wakeUps, settings, onClose, Time.SYSTEM, limits);
+        return CallerBatching.valueOf(name())
+                .on(new PostgresLockBackend(operations, engine, wakeUps, settings, onClose));
     }
 }

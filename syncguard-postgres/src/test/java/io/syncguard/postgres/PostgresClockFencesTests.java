@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
@@ -158,11 +158,11 @@ class PostgresClockFencesTests {
     }
 
     private static AcquireRequest request(String key, String caller) {
-        return AcquireRequests.exclusive(key, PostgresBatches.lockId(key, caller), TTL, "test");
+        return Requests.exclusive(key, PostgresBatches.lockId(key, caller), TTL, "test");
     }
 
     private static AcquireRequest reader(String caller) {
-        return AcquireRequests.shared(KEY, PostgresBatches.lockId(KEY, caller), TTL, "test");
+        return Requests.shared(KEY, PostgresBatches.lockId(KEY, caller), TTL, "test");
     }
 
     private static long fence(@Nullable AcquireResult result) {

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.PostgresServer;
@@ -30,19 +30,19 @@ import org.junit.jupiter.api.Test;
 class PostgresConnectionUseTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);
-    private static final AcquireRequest HELD = AcquireRequests.exclusive("held", "A".repeat(22), TTL, "test");
+    private static final AcquireRequest HELD = Requests.exclusive("held", "A".repeat(22), TTL, "test");
     private static final AcquireRequest WAITING =
-            AcquireRequests.exclusive("held", "B".repeat(22), TTL, "test").waitingAs(1);
+            Requests.exclusive("held", "B".repeat(22), TTL, "test").waitingAs(1);
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource callers = poolOfOne();
     private final HikariDataSource engine = poolOfOne();
-    private LockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void open() {
         new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT).initialize();
-        backend = new PostgresLockBackend(
+        backend = new StoreCalls(new PostgresLockBackend(
                 callers,
                 engine,
                 null,
@@ -53,7 +53,7 @@ class PostgresConnectionUseTests {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                () -> {});
+                () -> {}));
         assertThat(backend.acquire(HELD)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(backend.acquire(WAITING)).isInstanceOf(AcquireResult.Queued.class);
     }
@@ -70,7 +70,7 @@ class PostgresConnectionUseTests {
         try (Connection taken = callers.getConnection()) {
             assertThat(taken.isValid(1)).isTrue();
 
-            assertThat(backend.extend(List.of(extension()))).allMatch(ExtendResult.Extended.class::isInstance);
+            assertThat(backend.extendAll(List.of(extension()))).allMatch(ExtendResult.Extended.class::isInstance);
             assertThat(backend.renewWaiters(List.of(WAITING.keyedLockId()))).noneMatch(Duration::isZero);
             assertThat(backend.releaseAll(List.of(WAITING.keyedLockId()))).containsExactly(ReleaseResult.LEFT);
 
@@ -95,7 +95,7 @@ class PostgresConnectionUseTests {
     }
 
     private static ExtendRequest extension() {
-        return new ExtendRequest(HELD.lockId(), TTL);
+        return Requests.extension(HELD.lockId(), TTL);
     }
 
     private static void assertNotSent(ThrowingCallable call) {

@@ -6,6 +6,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.EngineFixture;
+import io.syncguard.core.ListingBackend;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
@@ -124,8 +126,8 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
     }
 
     @Override
-    public LockBackend newBackend() {
-        return batching.backend(
+    public StoreCalls newBackend() {
+        return calls(new PostgresLockBackend(
                 dataSource,
                 dataSource,
                 wakeUps,
@@ -136,7 +138,11 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                () -> {});
+                () -> {}));
+    }
+
+    StoreCalls calls(LockBackend backend) {
+        return new StoreCalls(batching == PostgresBatching.ALWAYS ? new ListingBackend(backend) : backend);
     }
 
     @Override

@@ -8,9 +8,8 @@ import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
@@ -170,11 +169,11 @@ class PostgresExtendRaceTests {
 
     @Test
     void a_row_that_is_locked_does_not_hold_up_the_others_and_is_not_lost() throws Exception {
-        race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.exclusive("another", THEIRS, TTL, "test"));
         race.inOther("SELECT FROM syncguard_locks WHERE key = 'k' FOR UPDATE");
 
         List<ExtendResult> outcomes =
-                race.backend.extend(List.of(new ExtendRequest(MINE, TTL), new ExtendRequest(THEIRS, TTL)));
+                race.backend.extendAll(List.of(Requests.extension(MINE, TTL), Requests.extension(THEIRS, TTL)));
 
         assertThat(outcomes.get(0)).isInstanceOf(ExtendResult.Busy.class);
         assertThat(outcomes.get(1)).isInstanceOf(ExtendResult.Extended.class);

@@ -8,23 +8,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockException;
 import io.syncguard.LockRequest;
-import io.syncguard.concurrent.Time;
-import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
-import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -64,8 +60,8 @@ class PostgresLeftBatchTests {
     @Test
     void an_engine_that_has_stopped_leaves_a_queue_that_it_enters_late() throws Exception {
         long arrivals = arrivals();
-        try (LockBackend others = store.newBackend()) {
-            others.acquire(AcquireRequests.exclusive("held", "theirs", Duration.ofMinutes(1), "test"));
+        try (StoreCalls others = store.newBackend()) {
+            others.acquire(Requests.exclusive("held", "theirs", Duration.ofMinutes(1), "test"));
             leaveBeforeBatch(LockRequest.of("held").shared());
             closeBeforeBatch();
         }
@@ -73,41 +69,6 @@ class PostgresLeftBatchTests {
         assertThat(arrivals()).as("the batch was sent").isGreaterThan(arrivals);
         assertThat(store.jdbc().queryForList("SELECT key FROM syncguard_locks_waiters"))
                 .isEmpty();
-    }
-
-    /** After an error it goes on, and may have been handed the key under its lock id meanwhile. */
-    @Test
-    void a_caller_that_had_an_entry_before_keeps_it_and_another_does_not() {
-        PostgresConnections direct = new PostgresConnections(
-                PostgresServer.dataSource(store.url()),
-                Duration.ofSeconds(60),
-                new PostgresSearchPath(PostgresTables.DEFAULT),
-                new RunningRequests(Time.SYSTEM));
-        AcquireSender sender = new AcquireSender(
-                new AcquireStatement(SETTINGS),
-                new ReleaseStatement(SETTINGS),
-                direct,
-                new ContendedKeys(),
-                () -> null);
-        AcquireRequest old = waiting("old", 1);
-        AcquireRequest late = waiting("late", 2);
-        try (LockBackend others = store.newBackend()) {
-            others.acquire(AcquireRequests.exclusive("left", "holds", Duration.ofMinutes(1), "test"));
-            AcquireResult entry = others.acquire(old);
-            others.acquire(late);
-
-            sender.unclaimed(Map.of(old.fromQueue(), entry));
-            sender.unclaimed(Map.of(late, entry));
-        }
-
-        assertThat(store.jdbc()
-                        .queryForList("SELECT lock_id FROM syncguard_locks_waiters WHERE key = 'left'", String.class))
-                .containsExactly("old");
-    }
-
-    private static AcquireRequest waiting(String lockId, long number) {
-        return AcquireRequests.exclusive("left", lockId, Duration.ofMinutes(1), "test")
-                .waitingAs(number);
     }
 
     private static long arrivals() {

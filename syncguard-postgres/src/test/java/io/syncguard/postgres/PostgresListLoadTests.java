@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
-import io.syncguard.core.AcquireRequests;
-import io.syncguard.spi.LockBackend;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,8 +30,8 @@ class PostgresListLoadTests {
             SELECT 'order:' || i, lpad(i::text, 22, 'x'), 99999999999999, 0, '000000000000001', 'order:' || i, ''
             FROM generate_series(1, ?) AS i
             """, LOCKS);
-        LockBackend backend = store.newBackend();
-        backend.acquire(AcquireRequests.exclusive("job", "A".repeat(22), Duration.ofMinutes(1), "test"));
+        StoreCalls backend = store.newBackend();
+        backend.acquire(Requests.exclusive("job", "A".repeat(22), Duration.ofMinutes(1), "test"));
         LockQuery query = LockQuery.all().startingWith("job");
 
         // The driver and the server prepare a statement after some calls, and plan it anew.

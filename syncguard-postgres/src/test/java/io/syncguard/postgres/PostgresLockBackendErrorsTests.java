@@ -7,12 +7,12 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -40,7 +40,7 @@ class PostgresLockBackendErrorsTests {
     private final String url = PostgresServer.newDatabaseUrl();
     private final JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
     private final HikariDataSource pool = new HikariDataSource();
-    private LockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void open() {
@@ -48,7 +48,7 @@ class PostgresLockBackendErrorsTests {
         pool.setJdbcUrl(url + "&options=-c%20default_transaction_isolation=serializable");
         pool.setMaximumPoolSize(1);
         pool.setConnectionTimeout(250);
-        backend = new PostgresLockBackend(
+        backend = new StoreCalls(new PostgresLockBackend(
                 pool,
                 pool,
                 null,
@@ -59,7 +59,7 @@ class PostgresLockBackendErrorsTests {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                pool::close);
+                pool::close));
     }
 
     @AfterEach
@@ -144,9 +144,9 @@ class PostgresLockBackendErrorsTests {
     }
 
     @Test
-    void releases_that_went_together_and_of_which_one_fails_are_in_doubt() {
+    void of_releases_that_went_together_one_fails_alone() {
         acquire();
-        backend.acquire(AcquireRequests.exclusive("order:2", OTHER_LOCK_ID, Duration.ofSeconds(30), "test"));
+        backend.acquire(Requests.exclusive("order:2", OTHER_LOCK_ID, Duration.ofSeconds(30), "test"));
         jdbc.execute("""
                 CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS $$
                 BEGIN
@@ -159,7 +159,7 @@ class PostgresLockBackendErrorsTests {
         assertFailed(
                 catchThrowable(() ->
                         backend.releaseTogether(List.of(new KeyedLockId(LOCK_ID), new KeyedLockId(OTHER_LOCK_ID)))),
-                LockErrorCode.SERVICE_UNAVAILABLE);
+                LockErrorCode.RATE_LIMITED);
         assertThat(jdbc.queryForList("SELECT key FROM syncguard_locks", String.class))
                 .containsExactly("order:2");
     }
@@ -172,7 +172,7 @@ class PostgresLockBackendErrorsTests {
     }
 
     private AcquireResult acquire() {
-        return backend.acquire(AcquireRequests.exclusive("order:1", LOCK_ID, Duration.ofSeconds(30), "test"));
+        return backend.acquire(Requests.exclusive("order:1", LOCK_ID, Duration.ofSeconds(30), "test"));
     }
 
     private static AbstractThrowableAssert<?, ?> assertFailed(Throwable failure, LockErrorCode code) {

@@ -1,11 +1,10 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockQuery;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -25,7 +24,7 @@ final class PostgresOperations {
     private final JdbcTemplate rows;
     private final DataSource role;
     private final PostgresTables tables;
-    private final LockBackend other;
+    private final StoreCalls other;
     private final FenceSource fences;
     private int lockIds;
 
@@ -39,8 +38,7 @@ final class PostgresOperations {
      * @param other a backend of the owner. The owner prepares each operation, so that only the operation itself can
      *     fail
      */
-    PostgresOperations(
-            DataSource owner, DataSource role, PostgresTables tables, LockBackend other, FenceSource fences) {
+    PostgresOperations(DataSource owner, DataSource role, PostgresTables tables, StoreCalls other, FenceSource fences) {
         this.rows = new JdbcTemplate(owner);
         this.role = role;
         this.tables = tables;
@@ -48,7 +46,7 @@ final class PostgresOperations {
         this.fences = fences;
     }
 
-    Map<String, Operation> of(LockBackend backend) {
+    Map<String, Operation> of(StoreCalls backend) {
         Map<String, Operation> all = new LinkedHashMap<>();
         all.put("start", this::start);
         all.put("acquire", () -> backend.acquire(exclusive()));
@@ -57,8 +55,8 @@ final class PostgresOperations {
         all.put("refused", () -> backend.acquire(again(held())));
         all.put("wait", () -> backend.acquire(again(held()).waitingAs(1)));
         all.put("renew queue entries", () -> backend.renewWaiters(List.of(queued().keyedLockId())));
-        all.put("extend", () -> backend.extend(List.of(new ExtendRequest(held().lockId(), TTL))));
-        all.put("rotate", () -> backend.rotate(new ExtendRequest(held().lockId(), TTL)));
+        all.put("extend", () -> backend.extendAll(List.of(Requests.extension(held().lockId(), TTL))));
+        all.put("rotate", () -> backend.rotate(Requests.extension(held().lockId(), TTL)));
         all.put("release", () -> backend.release(held().lockId()));
         all.put("release, shared", () -> backend.release(heldShared().lockId()));
         all.put("leave", () -> backend.release(queued().lockId()));
@@ -97,15 +95,15 @@ final class PostgresOperations {
     }
 
     private AcquireRequest exclusive() {
-        return AcquireRequests.exclusive("key " + newLockId(), newLockId(), TTL, "test");
+        return Requests.exclusive("key " + newLockId(), newLockId(), TTL, "test");
     }
 
     private AcquireRequest shared() {
-        return AcquireRequests.shared("key " + newLockId(), newLockId(), TTL, "test");
+        return Requests.shared("key " + newLockId(), newLockId(), TTL, "test");
     }
 
     private AcquireRequest again(AcquireRequest request) {
-        return AcquireRequests.exclusive(request.key(), newLockId(), TTL, "test");
+        return Requests.exclusive(request.key(), newLockId(), TTL, "test");
     }
 
     AcquireRequest held() {

@@ -15,6 +15,7 @@ import static io.syncguard.postgres.RaceDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
@@ -640,6 +641,6 @@ class PostgresPermitRaceTests {
     }
 
     private static AcquireRequest permit(String lockId, int permits) {
-        return new AcquireRequest(KEY, LockMode.SHARED, permits, lockId, TTL, "test", false, false, null);
+        return Requests.of(KEY, LockMode.SHARED, permits, lockId, TTL, "test", false, false, null);
     }
 }

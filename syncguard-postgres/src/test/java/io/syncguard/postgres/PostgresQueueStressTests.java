@@ -3,9 +3,9 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -85,8 +85,8 @@ class PostgresQueueStressTests {
         switch (random.nextInt(8)) {
             case 0, 1, 2 -> acquire(race, random);
             case 3 ->
-                race.backend.extend(some(random).stream()
-                        .map(lockId -> new ExtendRequest(lockId, TTL.dividedBy(1 + random.nextInt(4))))
+                race.backend.extendAll(some(random).stream()
+                        .map(lockId -> Requests.extension(lockId, TTL.dividedBy(1 + random.nextInt(4))))
                         .toList());
             case 4 -> race.renewWaiters(some(random).toArray(String[]::new));
             case 5, 6 -> some(random).stream().limit(2).forEach(lockId -> race.backend.release(lockId));
@@ -105,8 +105,8 @@ class PostgresQueueStressTests {
         String lockId = "id " + lockIds.incrementAndGet();
         recent.add(lockId);
         for (int i = 0; i < 3; i++) {
-            AcquireRequest request = new AcquireRequest(
-                    key, mode, 0, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
+            AcquireRequest request =
+                    Requests.of(key, mode, 0, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
             if (race.backend.acquire(request) instanceof AcquireResult.Granted) {
                 grants.computeIfAbsent(key, any -> new AtomicLong()).incrementAndGet();
                 return;

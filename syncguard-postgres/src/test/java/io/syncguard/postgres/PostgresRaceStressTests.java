@@ -2,9 +2,8 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
@@ -136,8 +135,7 @@ class PostgresRaceStressTests {
 
     private void acquire(String key) {
         String lockId = "id " + lockIds.incrementAndGet();
-        if (race.backend.acquire(AcquireRequests.exclusive(key, lockId, TTL, "test"))
-                instanceof AcquireResult.Granted grant) {
+        if (race.backend.acquire(Requests.exclusive(key, lockId, TTL, "test")) instanceof AcquireResult.Granted grant) {
             history.granted(key, lockId, grant);
         }
     }
@@ -149,8 +147,9 @@ class PostgresRaceStressTests {
             return;
         }
         long sentAt = System.nanoTime();
-        List<ExtendResult> outcomes = race.backend.extend(
-                some.stream().map(lease -> new ExtendRequest(lease.lockId, TTL)).toList());
+        List<ExtendResult> outcomes = race.backend.extendAll(some.stream()
+                .map(lease -> Requests.extension(lease.lockId, TTL))
+                .toList());
         for (int i = 0; i < some.size(); i++) {
             if (outcomes.get(i) instanceof ExtendResult.Extended extended) {
                 some.get(i).extended(extended.expiresAt().toEpochMilli(), sentAt);

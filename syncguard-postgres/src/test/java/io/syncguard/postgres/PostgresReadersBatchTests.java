@@ -6,7 +6,7 @@ import static io.syncguard.postgres.PostgresRace.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
@@ -62,8 +62,8 @@ class PostgresReadersBatchTests {
     @Test
     void each_lease_is_that_of_its_own_request() {
         makeFree("k");
-        AcquireRequest one = AcquireRequests.shared("k", "id one", TTL, "owner one");
-        AcquireRequest two = AcquireRequests.shared("k", "id two", TTL.multipliedBy(2), "owner two");
+        AcquireRequest one = Requests.shared("k", "id one", TTL, "owner one");
+        AcquireRequest two = Requests.shared("k", "id two", TTL.multipliedBy(2), "owner two");
 
         List<@Nullable AcquireResult> results = batches.acquire(one, two);
 
@@ -265,7 +265,7 @@ class PostgresReadersBatchTests {
     }
 
     static AcquireRequest reader(String key, String caller) {
-        return AcquireRequests.shared(key, PostgresBatches.lockId(key, caller), TTL, "test");
+        return Requests.shared(key, PostgresBatches.lockId(key, caller), TTL, "test");
     }
 
     static long fence(@Nullable AcquireResult result) {
@@ -276,7 +276,7 @@ class PostgresReadersBatchTests {
     /** Counters that exist, of keys without a lease. */
     private static void makeFree(String... keys) {
         for (String key : keys) {
-            race.backend.acquire(AcquireRequests.exclusive(key, "first of " + key, TTL, "test"));
+            race.backend.acquire(Requests.exclusive(key, "first of " + key, TTL, "test"));
             race.backend.release("first of " + key);
         }
     }

@@ -8,7 +8,7 @@ import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
@@ -37,13 +37,13 @@ class PostgresReleaseBatchRaceTests {
     @BeforeEach
     void holdTwoLocks() {
         race.grant(MINE);
-        acquire(AcquireRequests.exclusive("another", ANOTHER, TTL, "test"));
+        acquire(Requests.exclusive("another", ANOTHER, TTL, "test"));
     }
 
     @Test
     void live_leases_of_both_modes_are_released_once() {
-        acquire(AcquireRequests.shared("read", READER, TTL, "test"));
-        acquire(AcquireRequests.shared("read", "second reader", TTL, "test"));
+        acquire(Requests.shared("read", READER, TTL, "test"));
+        acquire(Requests.shared("read", "second reader", TTL, "test"));
 
         assertThat(batches.release("second reader", MINE, "nobody's", ANOTHER, READER))
                 .containsExactly(
@@ -61,7 +61,7 @@ class PostgresReleaseBatchRaceTests {
 
     @Test
     void a_lapsed_lease_is_not_released() {
-        acquire(AcquireRequests.shared("read", READER, TTL, "test"));
+        acquire(Requests.shared("read", READER, TTL, "test"));
         race.moveClock(PAST_THE_TTL);
 
         assertThat(batches.release(MINE, READER)).containsOnlyNulls();
@@ -111,7 +111,7 @@ class PostgresReleaseBatchRaceTests {
     void a_reader_whose_serialising_row_is_locked_is_skipped_at_once() throws Exception {
         race.backend.release(MINE);
         race.grantShared(READER);
-        acquire(AcquireRequests.shared("read", "second reader", TTL, "test"));
+        acquire(Requests.shared("read", "second reader", TTL, "test"));
         race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:k' FOR UPDATE");
 
         assertThat(batches.release(READER, "second reader")).containsExactly(null, ReleaseResult.RELEASED);

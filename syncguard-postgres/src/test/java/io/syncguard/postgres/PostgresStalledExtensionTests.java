@@ -3,13 +3,12 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresServer;
@@ -30,13 +29,13 @@ class PostgresStalledExtensionTests {
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource dataSource = new HikariDataSource();
     private final OtherSession other = new OtherSession(url);
-    private LockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void open() {
         dataSource.setJdbcUrl(url);
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
-        backend = new PostgresLockBackend(
+        backend = new StoreCalls(new PostgresLockBackend(
                 dataSource,
                 dataSource,
                 null,
@@ -47,7 +46,7 @@ class PostgresStalledExtensionTests {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                dataSource::close);
+                dataSource::close));
     }
 
     @AfterEach
@@ -59,28 +58,28 @@ class PostgresStalledExtensionTests {
     @BugOf("SyncGuard for TypeScript: a stalled extension beside an acquire that read the row unlocked grants twice")
     @Test
     void an_acquire_beside_it_is_refused_and_the_extension_counts() {
-        backend.acquire(AcquireRequests.exclusive("k", MINE, TTL, "test"));
+        backend.acquire(Requests.exclusive("k", MINE, TTL, "test"));
         extendInOtherWhileTheLeaseLapses();
 
-        assertThat(backend.acquire(AcquireRequests.exclusive("k", THEIRS, TTL, "test")))
+        assertThat(backend.acquire(Requests.exclusive("k", THEIRS, TTL, "test")))
                 .isInstanceOf(AcquireResult.Refused.class);
         other.commit();
 
         assertThat(backend.lookupById(MINE)).isPresent();
-        assertThat(backend.acquire(AcquireRequests.exclusive("k", THEIRS, TTL, "test")))
+        assertThat(backend.acquire(Requests.exclusive("k", THEIRS, TTL, "test")))
                 .isInstanceOf(AcquireResult.Refused.class);
     }
 
     @Test
     void an_acquire_after_it_was_undone_is_granted_and_a_second_extension_finds_nothing() {
-        backend.acquire(AcquireRequests.exclusive("k", MINE, TTL, "test"));
+        backend.acquire(Requests.exclusive("k", MINE, TTL, "test"));
         extendInOtherWhileTheLeaseLapses();
         other.rollback();
 
-        assertThat(backend.acquire(AcquireRequests.exclusive("k", THEIRS, TTL, "test")))
+        assertThat(backend.acquire(Requests.exclusive("k", THEIRS, TTL, "test")))
                 .isInstanceOf(AcquireResult.Granted.class);
 
-        assertThat(backend.extend(List.of(new ExtendRequest(MINE, TTL))).get(0))
+        assertThat(backend.extendAll(List.of(Requests.extension(MINE, TTL))).get(0))
                 .isNotInstanceOfAny(ExtendResult.Extended.class, ExtendResult.Busy.class);
         assertThat(backend.lookupById(THEIRS)).isPresent();
     }

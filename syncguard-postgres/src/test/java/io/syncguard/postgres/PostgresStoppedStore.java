@@ -1,8 +1,8 @@
 package io.syncguard.postgres;
 
 import io.syncguard.core.StoppedStore;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /** A database of its own, in which the function for the clock reads a number instead. */
@@ -25,7 +25,7 @@ public final class PostgresStoppedStore implements StoppedStore {
     }
 
     @Override
-    public LockBackend newBackend() {
+    public StoreCalls newBackend() {
         return store.newBackend();
     }
 

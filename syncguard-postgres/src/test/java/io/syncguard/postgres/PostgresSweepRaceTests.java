@@ -8,7 +8,7 @@ import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.ReleaseResult;
@@ -197,7 +197,7 @@ class PostgresSweepRaceTests {
     }
 
     private void grantAndLapse(String key) {
-        race.backend.acquire(AcquireRequests.exclusive(key, THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.exclusive(key, THEIRS, TTL, "test"));
         race.moveClock(TTL.plusMillis(2001));
     }
 

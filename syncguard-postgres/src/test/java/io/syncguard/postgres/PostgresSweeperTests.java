@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ManualTime;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
@@ -34,7 +34,7 @@ class PostgresSweeperTests {
     private final HikariDataSource dataSource = new HikariDataSource();
     private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     private final ManualTime time = new ManualTime();
-    private LockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void open() {
@@ -293,7 +293,7 @@ class PostgresSweeperTests {
     }
 
     private void open(Duration interval, boolean inIsLocked, FenceSettings fences) {
-        backend = new PostgresLockBackend(
+        backend = new StoreCalls(new PostgresLockBackend(
                 dataSource,
                 dataSource,
                 null,
@@ -305,7 +305,7 @@ class PostgresSweeperTests {
                         inIsLocked,
                         fences),
                 () -> {},
-                time);
+                time));
     }
 
     /** Inserts a lease as if it had been granted before, with its counter. */

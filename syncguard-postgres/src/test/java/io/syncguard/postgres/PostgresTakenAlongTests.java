@@ -6,13 +6,15 @@ import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.LockMode;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.WakeUpListener;
@@ -22,15 +24,12 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** A release takes an acquire request along that waits behind another one, which waits for a row. */
@@ -42,7 +41,7 @@ class PostgresTakenAlongTests {
     private static final PostgresContractStore store = new PostgresContractStore();
 
     private final ScarceConnections connections = new ScarceConnections();
-    private final PostgresLockBackend backend = new PostgresLockBackend(
+    private final StoreCalls backend = new StoreCalls(new PostgresLockBackend(
             connections,
             connections,
             null,
@@ -53,7 +52,7 @@ class PostgresTakenAlongTests {
                     Duration.ZERO,
                     false,
                     FenceSettings.from(FenceSource.COUNTER)),
-            () -> {});
+            () -> {}));
 
     private final String holder = lockId(0);
     private FutureTask<AcquireResult> first;
@@ -76,7 +75,7 @@ class PostgresTakenAlongTests {
             row.commit();
         }
 
-        assertThat(got(release)).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(got(release).outcome()).isEqualTo(ReleaseResult.Outcome.RELEASED);
         assertThat(got(first)).isNotInstanceOf(AcquireResult.Refused.class);
         assertThat(got(second)).isInstanceOf(AcquireResult.Queued.class);
     }
@@ -98,33 +97,21 @@ class PostgresTakenAlongTests {
         got(second);
     }
 
-    /** In the answer, the hand-over of one key would wait for the release of the others. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void the_answer_carries_a_hand_over_unless_leases_are_released_together(boolean together) {
-        try (LockBackend ours = store.newBackend()) {
+    @Test
+    void the_answer_carries_the_hand_over() {
+        try (StoreCalls ours = store.newBackend()) {
             ours.connect(new IgnoredWakeUps());
-            ours.acquire(AcquireRequests.exclusive("k", holder, TTL, "test"));
+            ours.acquire(Requests.exclusive("k", holder, TTL, "test"));
             AcquireRequest waiter = request(1);
-            assertThat(ours.acquire(new AcquireRequest(
-                            waiter.key(),
-                            waiter.mode(),
-                            waiter.permits(),
-                            waiter.lockId(),
-                            waiter.ttl(),
-                            waiter.owner(),
-                            true,
-                            false,
-                            waiter.waiterNumber())))
+            AcquireOptions options =
+                    new AcquireOptions(LockMode.EXCLUSIVE, 0, waiter.options().ttl(), "test", true);
+            assertThat(ours.acquire(new AcquireRequest("k", waiter.lockId(), options, false, waiter.waiterNumber())))
                     .isInstanceOf(AcquireResult.Queued.class);
 
-            ReleaseResult answer = together
-                    ? ours.releaseTogether(List.of(new KeyedLockId("k", holder)))
-                            .get(0)
-                    : ours.release(new KeyedLockId("k", holder));
+            ReleaseResult answer = ours.release(new KeyedLockId("k", holder));
 
             assertThat(answer.outcome()).isEqualTo(ReleaseResult.Outcome.RELEASED);
-            assertThat(answer.handOvers().isEmpty()).isEqualTo(together);
+            assertThat(answer.handOvers()).hasSize(1);
             assertThat(store.jdbc().queryForList("SELECT lock_id FROM syncguard_locks", String.class))
                     .containsExactly(waiter.lockId());
         }
@@ -183,7 +170,7 @@ class PostgresTakenAlongTests {
     }
 
     private Connection lockedRow() throws SQLException {
-        backend.acquire(AcquireRequests.exclusive("k", holder, TTL, "test"));
+        backend.acquire(Requests.exclusive("k", holder, TTL, "test"));
         Connection connection = PostgresServer.dataSource(store.url()).getConnection();
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
@@ -201,7 +188,7 @@ class PostgresTakenAlongTests {
     }
 
     private static AcquireRequest request(int number) {
-        return AcquireRequests.exclusive("k", lockId(number), TTL, "test").waitingAs(number);
+        return Requests.exclusive("k", lockId(number), TTL, "test").waitingAs(number);
     }
 
     private static String lockId(int number) {

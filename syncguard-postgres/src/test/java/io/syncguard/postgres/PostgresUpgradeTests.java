@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -49,7 +49,7 @@ class PostgresUpgradeTests {
     private final HikariDataSource dataSource = new HikariDataSource();
     private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     private final PostgresSchema schema = new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT);
-    private PostgresLockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void open() {
@@ -61,7 +61,7 @@ class PostgresUpgradeTests {
                 Duration.ZERO,
                 false,
                 FenceSettings.from(FenceSource.COUNTER));
-        backend = new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close);
+        backend = new StoreCalls(new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close));
     }
 
     @AfterEach
@@ -72,8 +72,7 @@ class PostgresUpgradeTests {
     @Test
     void a_start_replaces_the_functions_of_an_older_version_and_keeps_leases_queues_and_fences() {
         jdbc.execute(OLDER);
-        AcquireRequest waiter =
-                AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
+        AcquireRequest waiter = Requests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
         assertThat(acquire("k", "holder")).isEqualTo(1);
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
         List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
@@ -172,14 +171,13 @@ class PostgresUpgradeTests {
     }
 
     private @Nullable Long acquire(String key, String lockId) {
-        return backend.acquire(AcquireRequests.exclusive(key, lockId, TTL, "test"))
-                        instanceof AcquireResult.Granted grant
+        return backend.acquire(Requests.exclusive(key, lockId, TTL, "test")) instanceof AcquireResult.Granted grant
                 ? grant.fence().value()
                 : null;
     }
 
     private boolean extend(String lockId) {
-        return backend.extend(List.of(new ExtendRequest(lockId, TTL))).get(0) instanceof ExtendResult.Extended;
+        return backend.extendAll(List.of(Requests.extension(lockId, TTL))).get(0) instanceof ExtendResult.Extended;
     }
 
     private boolean release(String lockId) {

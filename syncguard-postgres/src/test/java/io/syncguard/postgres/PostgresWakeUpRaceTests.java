@@ -13,9 +13,8 @@ import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
@@ -130,7 +129,7 @@ class PostgresWakeUpRaceTests {
     void nobody_is_woken_for_another_key() throws Exception {
         race.grant(MINE);
         race.queue(request(FIRST), 1);
-        race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.exclusive("another", THEIRS, TTL, "test"));
 
         race.backend.release(THEIRS);
 
@@ -178,12 +177,12 @@ class PostgresWakeUpRaceTests {
 
     @Test
     void a_serialising_row_that_is_locked_does_not_hold_up_the_extensions_of_other_keys() throws Exception {
-        race.backend.acquire(AcquireRequests.exclusive("a", MINE, TTL, "test"));
-        race.backend.acquire(AcquireRequests.exclusive("b", THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.exclusive("a", MINE, TTL, "test"));
+        race.backend.acquire(Requests.exclusive("b", THEIRS, TTL, "test"));
         race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:a' FOR UPDATE");
 
         List<ExtendResult> outcomes =
-                race.backend.extend(List.of(new ExtendRequest(MINE, SHORTER), new ExtendRequest(THEIRS, SHORTER)));
+                race.backend.extendAll(List.of(Requests.extension(MINE, SHORTER), Requests.extension(THEIRS, SHORTER)));
 
         assertThat(outcomes.get(0)).isInstanceOf(ExtendResult.Busy.class);
         assertThat(outcomes.get(1)).isInstanceOf(ExtendResult.Extended.class);
@@ -203,7 +202,7 @@ class PostgresWakeUpRaceTests {
         race.grantShared(MINE);
         race.queue(request(FIRST), 1);
         race.moveClock(TTL.plusMillis(2001).minusSeconds(4));
-        race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
+        race.backend.acquire(Requests.exclusive("another", THEIRS, TTL, "test"));
         race.moveClock(Duration.ofSeconds(4));
         race.jdbc.update(
                 "INSERT INTO syncguard_locks_waiters (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms,"

@@ -7,10 +7,10 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -53,7 +53,7 @@ class PostgresWakeUpsTests {
     private final HikariDataSource pool = new HikariDataSource();
     private final Gate wakeUps = new Gate(PostgresServer.dataSource(url));
     private final JdbcTemplate jdbc = new JdbcTemplate(pool);
-    private LockBackend backend;
+    private StoreCalls backend;
     private LockEngine holder;
     private LockEngine waiter;
 
@@ -198,7 +198,7 @@ class PostgresWakeUpsTests {
         LockHandle lock = holder.acquire(REQUEST);
         String elsewhere = PostgresServer.newDatabaseUrl();
         try (CapturedLog log = new CapturedLog();
-                LockBackend disconnected = newBackend(PostgresServer.dataSource(elsewhere));
+                StoreCalls disconnected = newBackend(PostgresServer.dataSource(elsewhere));
                 LockEngine asking = asking(disconnected)) {
             FutureTask<LockHandle> waiting = waitingFor(asking);
             eventually().until(() -> !log.messages().isEmpty());
@@ -227,7 +227,7 @@ class PostgresWakeUpsTests {
     }
 
     /** An engine that polls at once while wake-ups do not arrive. */
-    private static LockEngine asking(LockBackend backend) {
+    private static LockEngine asking(StoreCalls backend) {
         EngineSettings settings = new EngineSettings(
                 "test",
                 Duration.ofSeconds(30),
@@ -246,8 +246,8 @@ class PostgresWakeUpsTests {
                 .collect(Collectors.toSet());
     }
 
-    private LockBackend newBackend(@Nullable DataSource listener) {
-        return new PostgresLockBackend(
+    private StoreCalls newBackend(@Nullable DataSource listener) {
+        return new StoreCalls(new PostgresLockBackend(
                 pool,
                 pool,
                 listener,
@@ -258,11 +258,11 @@ class PostgresWakeUpsTests {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                () -> {});
+                () -> {}));
     }
 
     /** An engine that polls every two hours while wake-ups do not arrive. */
-    private static LockEngine engine(LockBackend backend) {
+    private static LockEngine engine(StoreCalls backend) {
         EngineSettings settings = new EngineSettings(
                 "test",
                 Duration.ofSeconds(30),

@@ -3,15 +3,14 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -50,7 +49,7 @@ class RaceDatabase implements AutoCloseable {
     private final Duration timeout;
 
     final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-    final LockBackend backend;
+    final StoreCalls backend;
     final ReplacedFunctions functions = new ReplacedFunctions(jdbc);
 
     /**
@@ -72,7 +71,7 @@ class RaceDatabase implements AutoCloseable {
         backend = newBackend(dataSource::close);
     }
 
-    LockBackend newBackend(Runnable onClose) {
+    StoreCalls newBackend(Runnable onClose) {
         // Each client has a statement of its own.
         return PostgresBatching.OFF.backend(
                 dataSource,
@@ -89,11 +88,11 @@ class RaceDatabase implements AutoCloseable {
     }
 
     static AcquireRequest request(String lockId) {
-        return AcquireRequests.exclusive(KEY, lockId, TTL, "test");
+        return Requests.exclusive(KEY, lockId, TTL, "test");
     }
 
     static AcquireRequest reader(String lockId) {
-        return AcquireRequests.shared(KEY, lockId, TTL, "test");
+        return Requests.shared(KEY, lockId, TTL, "test");
     }
 
     AcquireResult.Granted grant(String lockId) {
@@ -127,7 +126,7 @@ class RaceDatabase implements AutoCloseable {
     }
 
     ExtendResult extend(String lockId, Duration ttl) {
-        return backend.extend(List.of(new ExtendRequest(lockId, ttl))).get(0);
+        return backend.extendAll(List.of(Requests.extension(lockId, ttl))).get(0);
     }
 
     List<Duration> renewWaiters(String... lockIds) {
@@ -135,7 +134,7 @@ class RaceDatabase implements AutoCloseable {
     }
 
     ExtendResult rotate(String lockId) {
-        return backend.rotate(new ExtendRequest(lockId, TTL));
+        return backend.rotate(Requests.extension(lockId, TTL));
     }
 
     /** Runs the sweeper's statement for these keys. */

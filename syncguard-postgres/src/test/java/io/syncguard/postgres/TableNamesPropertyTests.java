@@ -8,13 +8,12 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.Texts;
 import java.time.Duration;
@@ -212,19 +211,19 @@ class TableNamesPropertyTests {
         PostgresTables tables = new PostgresTables(locks, counters);
         postgres.newSessions();
         postgres.initialize(tables);
-        LockBackend backend = postgres.backend(tables);
+        StoreCalls backend = postgres.backend(tables);
 
         assertThat(fenceOf(backend.acquire(request()))).isEqualTo(1);
         assertThat(backend.isLocked("a")).isTrue();
         assertThat(backend.lookup("a"))
                 .containsExactly(backend.lookupById(LOCK_ID).orElseThrow());
         assertThat(backend.acquire(request())).isInstanceOf(AcquireResult.Refused.class);
-        assertThat(backend.extend(List.of(new ExtendRequest(LOCK_ID, Duration.ofMinutes(2)))))
+        assertThat(backend.extendAll(List.of(Requests.extension(LOCK_ID, Duration.ofMinutes(2)))))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
-        assertThat(backend.rotate(new ExtendRequest(LOCK_ID, Duration.ofMinutes(1))))
+        assertThat(backend.rotate(Requests.extension(LOCK_ID, Duration.ofMinutes(1))))
                 .isInstanceOf(ExtendResult.Rotated.class);
-        AcquireRequest reader = AcquireRequests.shared("a", READER, Duration.ofMinutes(1), "test")
-                .waitingAs(1);
+        AcquireRequest reader =
+                Requests.shared("a", READER, Duration.ofMinutes(1), "test").waitingAs(1);
         assertThat(backend.acquire(reader)).isInstanceOf(AcquireResult.Queued.class);
         assertThat(backend.release(LOCK_ID)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend.isLocked("a")).isFalse();
@@ -232,7 +231,7 @@ class TableNamesPropertyTests {
         postgres.initialize(tables);
         assertThat(backend.renewWaiters(List.of(new KeyedLockId(READER)))).containsExactly(Duration.ZERO);
         assertThat(fenceOf(backend.acquire(reader))).as("the counter is kept").isEqualTo(3);
-        assertThat(backend.extend(List.of(new ExtendRequest(READER, Duration.ofSeconds(30)))))
+        assertThat(backend.extendAll(List.of(Requests.extension(READER, Duration.ofSeconds(30)))))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
         assertThat(backend.release(READER)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(postgres.jdbc.queryForObject("SELECT " + locks + "_sweep(ARRAY['a'])", Integer.class))
@@ -242,7 +241,7 @@ class TableNamesPropertyTests {
     }
 
     private static AcquireRequest request() {
-        return AcquireRequests.exclusive("a", LOCK_ID, Duration.ofMinutes(1), "test");
+        return Requests.exclusive("a", LOCK_ID, Duration.ofMinutes(1), "test");
     }
 
     private static long fenceOf(AcquireResult attempt) {

@@ -3,7 +3,7 @@ package io.syncguard.redis;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.nio.charset.StandardCharsets;
@@ -33,12 +33,11 @@ final class RedisAcquireRequests {
      *
      * @param asked for keys of one shard, without waiters
      */
-    RedisRequest together(List<AcquireRequest> asked, JointExtent extent) {
+    RedisRequest together(List<AcquireRequest> asked, GrantExtent extent) {
+        List<RedisRequest> each =
+                asked.stream().map(request -> of(request, "", null)).toList();
         return RedisRequest.joined(
-                "acquiring lock '" + asked.get(0).key() + "' and others",
-                TOGETHER,
-                extent.name(),
-                asked.stream().map(request -> of(request, "", null)).toList());
+                "acquiring lock '" + asked.get(0).key() + "' and others", TOGETHER, extent.name(), each);
     }
 
     /**
@@ -55,13 +54,14 @@ final class RedisAcquireRequests {
                     "The lock id does not fit lock '" + request.key() + "'. Create it with LockBackend.lockIdFor",
                     null);
         }
-        long ttl = request.ttl().toMillis();
+        long ttl = request.options().ttl().toMillis();
         RedisArguments arguments = new RedisArguments();
         arguments.add(requests.retention(ttl));
         arguments.add(request.lockId());
-        arguments.add(request.mode().name() + (request.permits() == 0 ? "" : request.permits()));
+        arguments.add(request.options().mode().name()
+                + (request.options().permits() == 0 ? "" : request.options().permits()));
         arguments.add(ttl + LockBackend.TOLERANCE_MILLIS);
-        arguments.add(lock.label(request.owner()));
+        arguments.add(lock.label(request.options().owner()));
         arguments.add(request.key());
         Long waiter = request.waiterNumber();
         arguments.add(
@@ -70,7 +70,7 @@ final class RedisAcquireRequests {
                         : waiter(
                                 waiter,
                                 channel,
-                                request.handOver() && wakeUps != null ? wakeUps.secretOf(waiter) : "-"));
+                                request.options().handOver() && wakeUps != null ? wakeUps.secretOf(waiter) : "-"));
         return new RedisRequest(
                 "acquiring lock '" + request.key() + "'",
                 ACQUIRE,

@@ -1,15 +1,16 @@
 package io.syncguard.redis;
 
-import io.lettuce.core.RedisCommandExecutionException;
-import io.syncguard.LockBackendException;
 import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Ends leases of one caller, with hand-overs. */
-final class RedisCallerReleases implements RedisShardedRequests.Kind<KeyedLockId, ReleaseResult> {
+/** Ends leases, with hand-overs. */
+final class RedisCallerReleases implements RedisLockIdRequests.Kind<ReleaseRequest, ReleaseResult> {
+
+    private static final RedisScript RELEASE = RedisScript.named("release");
 
     private final RedisRequests requests;
     private final Supplier<String> channel;
@@ -20,38 +21,39 @@ final class RedisCallerReleases implements RedisShardedRequests.Kind<KeyedLockId
         this.channel = channel;
     }
 
-    @Override
-    public KeyedLockId idOf(KeyedLockId item) {
-        return item;
+    RedisRequest request(RedisLock lock, String lockId) {
+        return requests.ofLockId("releasing a lock", RELEASE, lock, lockId, channel.get());
     }
 
     @Override
-    public RedisRequest request(List<RedisLock> locks, List<KeyedLockId> items) {
+    public KeyedLockId idOf(ReleaseRequest item) {
+        return item.id();
+    }
+
+    @Override
+    public RedisRequest request(List<RedisLock> locks, List<ReleaseRequest> items) {
         List<RedisRequest> releases = new ArrayList<>();
         for (int i = 0; i < items.size(); i++) {
-            releases.add(RedisLeaseRequests.release(
-                    requests, locks.get(i), items.get(i).lockId(), channel.get()));
+            String lockId = items.get(i).id().lockId();
+            releases.add(request(locks.get(i), lockId));
         }
-        return RedisBatchSender.batch("releasing " + items.size() + " lock(s)", releases);
+        return releases.size() == 1
+                ? releases.get(0)
+                : RedisRequest.batch("releasing " + items.size() + " lock(s)", releases);
     }
 
     @Override
-    public ReleaseResult read(RedisReply reply, int index) {
-        RedisReply answer = reply.answer(index);
-        if (answer.text(0).equals("error")) {
-            throw RedisErrors.translate("releasing a lock", new RedisCommandExecutionException(answer.text(1)));
-        }
-        return RedisReplyReader.readRelease(answer);
+    public List<ReleaseResult> read(RedisReply reply, int size) {
+        return size == 1
+                ? List.of(RedisReplyReader.readRelease(reply))
+                : reply.answers(
+                        size,
+                        i -> RedisReplyReader.inBatch(
+                                reply.answer(i), RedisReplyReader::readRelease, ReleaseResult.UNDECIDED));
     }
 
     @Override
     public ReleaseResult notFound() {
         return ReleaseResult.NOT_FOUND;
-    }
-
-    /** The engine repeats all releases, which does not harm those that succeeded. */
-    @Override
-    public ReleaseResult failed(LockBackendException error) {
-        throw error;
     }
 }

@@ -29,8 +29,8 @@ final class RedisCallerRequests {
     RedisCallerRequests(RedisScriptRunner scripts, RedisShards shards, int callers) {
         this.scripts = scripts;
         AsyncBatcher.Limits limits = new AsyncBatcher.Limits(callers, BATCHES, BATCH_SIZE);
-        for (RedisShard shard : shards.all()) {
-            batchers.add(new AsyncBatcher<>(new RedisBatchSender(scripts, shard), limits));
+        for (int i = 0; i < shards.all().size(); i++) {
+            batchers.add(new AsyncBatcher<>(scripts::sendBatch, limits));
         }
     }
 

@@ -76,16 +76,6 @@ final class RedisConnections implements AutoCloseable {
         this.layout = settings.layout();
     }
 
-    /**
-     * Returns the connection that runs scripts, after the check of the number of shards. Connecting to sentinels and to
-     * the nodes of a cluster may take several timeouts. So a separate thread connects, and a caller waits for it no
-     * longer than its limit, in milliseconds.
-     */
-    BaseRedisAsyncCommands<byte[], byte[]> commands(long limit)
-            throws InterruptedException, ExecutionException, TimeoutException {
-        return attempt().get(limit, TimeUnit.MILLISECONDS);
-    }
-
     /** Begins to connect, and waits until the driver has opened a socket or failed. This takes a while in a new JVM. */
     void begin() throws InterruptedException {
         CompletableFuture<?> either = CompletableFuture.anyOf(attempt(), driver.opened());
@@ -96,7 +86,11 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> attempt() {
+    /**
+     * Returns the connection that runs scripts, after the check of the number of shards. Connecting to sentinels and to
+     * the nodes of a cluster may take several timeouts. So a separate thread connects.
+     */
+    CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> attempt() {
         CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> known = attempt.get();
         return known == null ? begun() : known;
     }

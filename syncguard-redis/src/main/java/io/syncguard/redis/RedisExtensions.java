@@ -1,6 +1,5 @@
 package io.syncguard.redis;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.KeyedLockId;
@@ -8,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Extends leases. */
-final class RedisExtensions implements RedisShardedRequests.Kind<ExtendRequest, ExtendResult> {
+final class RedisExtensions implements RedisLockIdRequests.Kind<ExtendRequest, ExtendResult> {
 
     private static final RedisScript EXTEND = RedisScript.named("extend");
 
@@ -18,13 +17,9 @@ final class RedisExtensions implements RedisShardedRequests.Kind<ExtendRequest, 
         this.requests = requests;
     }
 
-    static KeyedLockId id(ExtendRequest request) {
-        return new KeyedLockId(request.key(), request.lockId());
-    }
-
     @Override
     public KeyedLockId idOf(ExtendRequest item) {
-        return id(item);
+        return new KeyedLockId(item.key(), item.lockId());
     }
 
     @Override
@@ -43,17 +38,12 @@ final class RedisExtensions implements RedisShardedRequests.Kind<ExtendRequest, 
     }
 
     @Override
-    public ExtendResult read(RedisReply reply, int index) {
-        return RedisReplyReader.readExtension(reply, index);
+    public List<ExtendResult> read(RedisReply reply, int size) {
+        return reply.answers(size, i -> RedisReplyReader.readExtension(reply, i));
     }
 
     @Override
     public ExtendResult notFound() {
         return new ExtendResult.NotFound();
-    }
-
-    @Override
-    public ExtendResult failed(LockBackendException error) {
-        return new ExtendResult.Failed(error);
     }
 }

@@ -3,14 +3,15 @@ package io.syncguard.redis;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.spi.Answers;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /**
  * Lists locks. There is no index of them, which would make each grant slower. So a {@link RedisKeyScan} scans all keys
@@ -82,12 +83,13 @@ final class RedisList {
     private <T> List<T> ask(List<RedisLock> asked, int entries, BiFunction<RedisLock, RedisReply, T> reader) {
         List<RedisRequest> questions =
                 asked.stream().map(lock -> statusOf(lock, entries)).toList();
-        List<Supplier<RedisReply>> replies = scripts.start(questions, scripts.limit());
+        List<CompletableFuture<RedisReply>> replies = scripts.sendAll(questions, scripts.limit());
         List<T> found = new ArrayList<>();
         for (int i = 0; i < questions.size(); i++) {
             RedisLock lock = asked.get(i);
-            found.add(
-                    RedisScriptRunner.read(questions.get(i), replies.get(i).get(), reply -> reader.apply(lock, reply)));
+            CompletableFuture<RedisReply> answer = replies.get(i);
+            found.add(RedisScriptRunner.read(
+                    questions.get(i), Answers.await(() -> answer), reply -> reader.apply(lock, reply)));
         }
         return found;
     }

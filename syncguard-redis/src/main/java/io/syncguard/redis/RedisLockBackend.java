@@ -1,32 +1,31 @@
 package io.syncguard.redis;
 
-import io.syncguard.ForcedRelease;
+import io.syncguard.BackendInfo;
 import io.syncguard.LockBackendException;
-import io.syncguard.LockPage;
-import io.syncguard.LockQuery;
-import io.syncguard.LockStatus;
-import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Batching;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreInfo;
 import io.syncguard.spi.StoreProbe;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -45,22 +44,21 @@ public final class RedisLockBackend implements LockBackend {
 
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
-    private final RedisShardedRequests sharded;
-    private final RedisAsyncRequests async;
+    private final RedisLocks locks;
     private final RedisCallerRequests callerRequests;
-    private final RedisAcquireRequests acquireRequests;
+    private final RedisAcquires acquires;
+    private final RedisLockIdRequests lockIdRequests;
     private final RedisExtensions extensions;
-    private final RedisReleases releases;
-    private final RedisCallerReleases callerReleases;
+    private final RedisRotations rotations;
+    private final RedisReleases wakingReleases;
+    private final RedisCallerReleases handingOverReleases;
+    private final RedisHeldReleases heldReleases;
     private final RedisRenewals renewals;
-    private final RedisLeaseRequests leases;
-    private final RedisLookups lookups;
-    private final RedisList list;
+    private final RedisDirectory directory;
     private final RedisRequest rights;
     private final RedisKeySpace keys;
     private final RedisShards shards;
-    private final RedisFenceMonitor fences = new RedisFenceMonitor();
-    private final Duration timeout;
+    private final StoreInfo info;
     private final Duration waiterTtl;
     private final Time time;
 
@@ -112,27 +110,48 @@ public final class RedisLockBackend implements LockBackend {
     RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time, int callers) {
         this.connections = connections;
         this.keys = settings.keys();
-        this.timeout = settings.timeout();
         this.waiterTtl = settings.waiterTtl();
         this.shards = settings.spread();
-        this.scripts = new RedisScriptRunner(connections, settings, time);
-        RedisRequests requests = new RedisRequests(settings);
-        RedisLocks locks = new RedisLocks(keys, shards);
-        RedisLockIds lockIds = new RedisLockIds(scripts, locks);
-        this.sharded = new RedisShardedRequests(scripts, lockIds);
-        this.async = new RedisAsyncRequests(scripts, locks, lockIds, connections.timer());
-        this.callerRequests = new RedisCallerRequests(scripts, shards, callers);
-        this.acquireRequests = new RedisAcquireRequests(requests, locks, waiterTtl);
-        this.extensions = new RedisExtensions(requests);
-        this.releases = new RedisReleases(requests);
-        this.callerReleases = new RedisCallerReleases(requests, this::ownChannel);
-        this.renewals = new RedisRenewals(requests, waiterTtl);
-        this.leases = new RedisLeaseRequests(scripts, callerRequests, requests, locks, lockIds);
-        this.lookups = new RedisLookups(scripts, requests, locks, lockIds);
-        this.list = new RedisList(scripts, requests, locks, shards, new RedisPace(time));
-        this.rights = requests.ofLock("checking the rights", RIGHTS, locks.of(StoreProbe.KEY));
+        this.info = infoOf(settings);
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
+        this.scripts = new RedisScriptRunner(connections, settings, time);
+        this.locks = new RedisLocks(keys, shards);
+        RedisRequests requests = new RedisRequests(settings);
+        RedisLockIds lockIds = new RedisLockIds(scripts, locks);
+        this.callerRequests = new RedisCallerRequests(scripts, shards, callers);
+        this.lockIdRequests = new RedisLockIdRequests(scripts, lockIds);
+        this.acquires = new RedisAcquires(
+                scripts, callerRequests, new RedisAcquireRequests(requests, locks, waiterTtl), channel, () -> wakeUps);
+        this.extensions = new RedisExtensions(requests);
+        this.rotations = new RedisRotations(requests);
+        this.wakingReleases = new RedisReleases(requests);
+        this.handingOverReleases = new RedisCallerReleases(requests, this::ownChannel);
+        this.heldReleases = new RedisHeldReleases(requests);
+        this.renewals = new RedisRenewals(requests, waiterTtl);
+        this.directory = new RedisDirectory(
+                scripts,
+                requests,
+                locks,
+                lockIds,
+                new RedisList(scripts, requests, locks, shards, new RedisPace(time)));
+        this.rights = requests.ofLock("checking the rights", RIGHTS, locks.of(StoreProbe.KEY));
+    }
+
+    /**
+     * The server runs the requests of one connection in order, so a release on the same connection needs no wait,
+     * unless it overtakes a batch that another thread is about to send. The in-doubt period covers a lost connection:
+     * two timeouts until it is detected, a pause and a timeout for the next connection, and one timeout for the
+     * release.
+     */
+    private static StoreInfo infoOf(RedisSettings settings) {
+        return new StoreInfo(
+                new BackendInfo("redis", true, BackendInfo.Clock.SERVER),
+                settings.timeout(),
+                settings.waiterTtl(),
+                settings.timeout().multipliedBy(4).plus(RedisDriver.LONGEST_PAUSE),
+                settings.spread().all().size(),
+                Batching.NONE);
     }
 
     /**
@@ -158,8 +177,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public String name() {
-        return "redis";
+    public StoreInfo info() {
+        return info;
     }
 
     @Override
@@ -168,20 +187,14 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest request) {
-        RedisRequest attempt = acquireRequests.of(request, channel, wakeUps);
-        long lastFence = fences.lastFence(request.key());
-        AcquireResult result = callerRequests.run(attempt, scripts.limit(request.ttl()), reply -> {
-            AcquireResult answer = RedisReplyReader.readAcquire(reply, request.key());
-            if (answer instanceof AcquireResult.Granted grant && !RedisReplyReader.isGrantedAgain(reply)) {
-                fences.granted(request.key(), grant.fence(), lastFence);
-            }
-            return answer;
-        });
-        if (result instanceof AcquireResult.Queued) {
-            somebodyWaits();
-        }
-        return result;
+    public int serverOf(String lockId) {
+        RedisShard shard = locks.shardOf(lockId);
+        return shard == null ? -1 : shard.number();
+    }
+
+    @Override
+    public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+        return acquires.acquire(requests, extent);
     }
 
     private void somebodyWaits() {
@@ -191,57 +204,17 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public List<String> probeKeys(String key) {
-        return shards.namesOfAll(key);
-    }
-
-    @Override
-    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
-        List<Long> lastFences = requests.stream()
-                .map(request -> fences.lastFence(request.key()))
-                .toList();
-        Duration shortest = requests.stream()
-                .map(AcquireRequest::ttl)
-                .min(Comparator.naturalOrder())
-                .orElseThrow();
-        return scripts.run(acquireRequests.together(requests, extent), shortest, reply -> {
-            JointResult result = RedisReplyReader.readTogether(reply, requests);
-            for (int i = 0; i < result.grants().size(); i++) {
-                if (!RedisReplyReader.isGrantedAgain(reply.answer(i + 2))) {
-                    fences.granted(requests.get(i).key(), result.grants().get(i).fence(), lastFences.get(i));
-                }
-            }
-            return result;
-        });
-    }
-
-    @Override
-    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
-        somebodyWaits();
-        return sharded.run(renewals, ids, scripts.limit(waiterTtl));
-    }
-
-    @Override
-    public Duration waiterTtl() {
-        return waiterTtl;
-    }
-
-    @Override
-    public void connect(WakeUpListener listener) {
-        subscribing = () -> wakeUps = new WakeUpSubscriber(
-                "Redis", channel, new RedisSubscription(channel, connections, scripts, shards), listener, time);
-        subscribing.run();
-    }
-
-    @Override
-    public boolean isConnected() {
-        WakeUpSubscriber current = wakeUps;
-        return current != null && current.isConnected();
-    }
-
-    @Override
-    public ReleaseResult release(KeyedLockId id) {
-        return leases.release(id, ownChannel());
+    public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+        ReleaseRequest first = requests.get(0);
+        RedisLock lock = requests.size() == 1 && first.handsOver() ? locks.of(first.id()) : null;
+        if (lock != null) {
+            RedisRequest release = handingOverReleases.request(lock, first.id().lockId());
+            return CompletableFuture.completedFuture(
+                    List.of(callerRequests.run(release, scripts.limit(), RedisReplyReader::readRelease)));
+        }
+        RedisLockIdRequests.Kind<ReleaseRequest, ReleaseResult> kind =
+                first.heldFor() != null ? heldReleases : first.handsOver() ? handingOverReleases : wakingReleases;
+        return lockIdRequests.send(kind, requests, scripts.limit());
     }
 
     /** Returns an empty text without wake-ups: then nothing handles a hand-over in the answer to a release. */
@@ -250,114 +223,37 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
-        return sharded.run(callerReleases, ids, scripts.limit());
-    }
-
-    @Override
-    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
-        return sharded.run(releases, ids, scripts.limit());
-    }
-
-    @Override
-    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-        return leases.releaseAfter(id, held);
-    }
-
-    @Override
-    public List<ExtendResult> extend(List<ExtendRequest> requests) {
-        return sharded.run(extensions, requests, extensionLimit(requests));
-    }
-
-    @Override
-    public int serverOf(String lockId) {
-        return async.shardOf(lockId);
-    }
-
-    @Override
-    public CompletionStage<List<ExtendResult>> extendLater(List<ExtendRequest> requests) {
-        return async.send(extensions, requests, extensionLimit(requests));
-    }
-
-    @Override
-    public CompletionStage<List<ReleaseResult>> releaseAllLater(List<KeyedLockId> ids) {
-        return async.send(releases, ids, scripts.limit());
-    }
-
-    @Override
-    public CompletionStage<ReleaseResult> releaseAfterLater(KeyedLockId id, Duration held) {
-        return async.locksOf(List.of(id), scripts.limit()).thenCompose(locks -> {
-            RedisLock lock = locks.get(0);
-            return lock == null
-                    ? CompletableFuture.completedFuture(ReleaseResult.NOT_FOUND)
-                    : async.send(
-                            leases.releaseAfter(lock, id.lockId(), held),
-                            scripts.limit(),
-                            RedisReplyReader::readRelease);
-        });
-    }
-
-    @Override
-    public CompletionStage<List<Duration>> renewWaitersLater(List<KeyedLockId> ids) {
-        somebodyWaits();
-        return async.send(renewals, ids, scripts.limit(waiterTtl));
-    }
-
-    private long extensionLimit(List<ExtendRequest> requests) {
-        return scripts.limit(requests.stream()
+    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+        Duration shortest = requests.stream()
                 .map(ExtendRequest::ttl)
                 .min(Comparator.naturalOrder())
-                .orElse(Duration.ZERO));
+                .orElse(Duration.ZERO);
+        boolean rotates = requests.get(0).kind() == ExtendRequest.Kind.NEXT_FENCE;
+        return lockIdRequests.send(rotates ? rotations : extensions, requests, scripts.limit(shortest));
     }
 
     @Override
-    public ExtendResult extend(ExtendRequest request) {
-        return extend(List.of(request)).get(0);
+    public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
+        somebodyWaits();
+        return lockIdRequests.send(renewals, entries, scripts.limit(waiterTtl));
     }
 
     @Override
-    public ExtendResult rotate(ExtendRequest request) {
-        return leases.rotate(request);
+    public BooleanSupplier connect(WakeUpListener listener) {
+        subscribing = () -> wakeUps = new WakeUpSubscriber(
+                "Redis", channel, new RedisSubscription(channel, connections, scripts, shards), listener, time);
+        subscribing.run();
+        return this::isConnected;
+    }
+
+    private boolean isConnected() {
+        WakeUpSubscriber current = wakeUps;
+        return current != null && current.isConnected();
     }
 
     @Override
-    public boolean isLocked(String key) {
-        return lookups.isLocked(key);
-    }
-
-    @Override
-    public List<RawLockInfo> lookup(String key) {
-        return lookups.lookup(key);
-    }
-
-    @Override
-    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
-        return lookups.lookupById(id);
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return list.list(query);
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return list.status(key);
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key) {
-        return leases.forceRelease(key);
-    }
-
-    /**
-     * The server runs the requests of one connection in order, so a release on the same connection needs no wait,
-     * unless it overtakes a batch that another thread is about to send. The period covers a lost connection: two
-     * timeouts until it is detected, a pause and a timeout for the next connection, and one timeout for the release.
-     */
-    @Override
-    public Duration inDoubtPeriod() {
-        return timeout.multipliedBy(4).plus(RedisDriver.LONGEST_PAUSE);
+    public LockDirectory directory() {
+        return directory;
     }
 
     @Override

@@ -1,14 +1,11 @@
 package io.syncguard.redis;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.spi.KeyedLockId;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,45 +24,18 @@ final class RedisLockIds {
         this.locks = locks;
     }
 
-    /** Returns the lock; {@code null} if nobody has the lock id. */
-    @Nullable
-    RedisLock lockOf(KeyedLockId id, long limit) {
-        return id.key() == null ? locksOf(List.of(id), limit).get(0) : locks.of(id);
-    }
-
     /**
      * Returns the locks in the order of the lock ids; {@code null} for a lock id that nobody has.
      *
-     * @param limit in milliseconds
-     * @throws LockBackendException if a shard with an unknown key does not answer
-     */
-    List<@Nullable RedisLock> locksOf(List<KeyedLockId> ids, long limit) {
-        List<@Nullable RedisLock> found = known(ids);
-        Map<RedisShard, List<Integer>> unknown = unknown(ids);
-        List<RedisRequest> requests = requests(ids, unknown);
-        List<Supplier<RedisReply>> replies = scripts.start(requests, limit);
-        int next = 0;
-        for (List<Integer> indexes : unknown.values()) {
-            RedisReply reply = replies.get(next++).get();
-            RedisScriptRunner.read(requests.get(0), reply, read -> put(read, indexes, ids, found));
-        }
-        return found;
-    }
-
-    /**
-     * Does the same without blocking.
-     *
      * @param ids all of one shard
+     * @param limit in milliseconds
      */
-    CompletableFuture<List<@Nullable RedisLock>> locksOfLater(
-            List<KeyedLockId> ids, Function<RedisRequest, CompletableFuture<RedisReply>> sender) {
+    CompletableFuture<List<@Nullable RedisLock>> locksOf(List<KeyedLockId> ids, long limit) {
         List<@Nullable RedisLock> found = known(ids);
-        Map<RedisShard, List<Integer>> unknown = unknown(ids);
-        if (unknown.isEmpty()) {
-            return CompletableFuture.completedFuture(found);
-        }
-        return sender.apply(requests(ids, unknown).get(0))
-                .thenApply(reply -> put(reply, unknown.values().iterator().next(), ids, found));
+        List<Integer> unknown = unknown(ids);
+        return unknown.isEmpty()
+                ? CompletableFuture.completedFuture(found)
+                : scripts.send(request(ids, unknown), limit, reply -> put(reply, unknown, ids, found));
     }
 
     private List<@Nullable RedisLock> known(List<KeyedLockId> ids) {
@@ -75,28 +45,24 @@ final class RedisLockIds {
     }
 
     /** Returns the indexes of the lock ids whose keys are unknown. */
-    private Map<RedisShard, List<Integer>> unknown(List<KeyedLockId> ids) {
-        Map<RedisShard, List<Integer>> unknown = new LinkedHashMap<>();
-        for (int i = 0; i < ids.size(); i++) {
-            RedisShard shard =
-                    ids.get(i).key() == null ? locks.shardOf(ids.get(i).lockId()) : null;
-            if (shard != null) {
-                unknown.computeIfAbsent(shard, any -> new ArrayList<>()).add(i);
-            }
-        }
-        return unknown;
+    private List<Integer> unknown(List<KeyedLockId> ids) {
+        return IntStream.range(0, ids.size())
+                .filter(i ->
+                        ids.get(i).key() == null && locks.shardOf(ids.get(i).lockId()) != null)
+                .boxed()
+                .toList();
     }
 
-    private static List<RedisRequest> requests(List<KeyedLockId> ids, Map<RedisShard, List<Integer>> unknown) {
-        List<RedisRequest> requests = new ArrayList<>();
-        unknown.forEach((shard, indexes) -> requests.add(new RedisRequest(
-                "looking up the keys of " + indexes.size() + " lock id(s)",
+    private RedisRequest request(List<KeyedLockId> ids, List<Integer> unknown) {
+        RedisShard shard =
+                Objects.requireNonNull(locks.shardOf(ids.get(unknown.get(0)).lockId()));
+        return new RedisRequest(
+                "looking up the keys of " + unknown.size() + " lock id(s)",
                 KEYS_OF,
                 shard,
                 RedisArguments.of(
-                        indexes.stream().map(i -> shard.id(ids.get(i).lockId())).toList()),
-                new RedisArguments())));
-        return requests;
+                        unknown.stream().map(i -> shard.id(ids.get(i).lockId())).toList()),
+                new RedisArguments());
     }
 
     private List<@Nullable RedisLock> put(

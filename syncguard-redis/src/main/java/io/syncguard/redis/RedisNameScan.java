@@ -149,8 +149,7 @@ final class RedisNameScan {
     }
 
     private <T> T await(RedisFuture<T> answer) {
-        return scripts.await(
-                answer, scripts.deadline(scripts.limit()), error -> scripts.translate(RedisKeyScan.DOING, error));
+        return scripts.await(RedisKeyScan.DOING, answer);
     }
 
     /** Translates the error that the driver throws at once without a connection. */

@@ -1,12 +1,12 @@
 package io.syncguard.redis;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
 import java.util.List;
 
 /** Ends leases and deletes queue entries, without hand-overs. */
-final class RedisReleases implements RedisShardedRequests.Kind<KeyedLockId, ReleaseResult> {
+final class RedisReleases implements RedisLockIdRequests.Kind<ReleaseRequest, ReleaseResult> {
 
     private static final RedisScript RELEASE_ALL = RedisScript.named("release_all");
 
@@ -17,29 +17,23 @@ final class RedisReleases implements RedisShardedRequests.Kind<KeyedLockId, Rele
     }
 
     @Override
-    public KeyedLockId idOf(KeyedLockId item) {
-        return item;
+    public KeyedLockId idOf(ReleaseRequest item) {
+        return item.id();
     }
 
     @Override
-    public RedisRequest request(List<RedisLock> locks, List<KeyedLockId> items) {
-        List<String> lockIds = items.stream().map(KeyedLockId::lockId).toList();
+    public RedisRequest request(List<RedisLock> locks, List<ReleaseRequest> items) {
+        List<String> lockIds = items.stream().map(item -> item.id().lockId()).toList();
         return requests.ofLockIds("releasing " + items.size() + " lock(s)", RELEASE_ALL, locks, lockIds, lockIds);
     }
 
     @Override
-    public ReleaseResult read(RedisReply reply, int index) {
-        return RedisReplyReader.readRelease(reply.answer(index));
+    public List<ReleaseResult> read(RedisReply reply, int size) {
+        return reply.answers(size, i -> RedisReplyReader.readRelease(reply.answer(i)));
     }
 
     @Override
     public ReleaseResult notFound() {
         return ReleaseResult.NOT_FOUND;
-    }
-
-    /** The engine repeats all releases, which does not harm those that succeeded. */
-    @Override
-    public ReleaseResult failed(LockBackendException error) {
-        throw error;
     }
 }

@@ -1,13 +1,12 @@
 package io.syncguard.redis;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Renews queue entries. */
-final class RedisRenewals implements RedisShardedRequests.Kind<KeyedLockId, Duration> {
+final class RedisRenewals implements RedisLockIdRequests.Kind<KeyedLockId, Duration> {
 
     private static final RedisScript RENEW_WAITERS = RedisScript.named("renew_waiters");
 
@@ -35,18 +34,12 @@ final class RedisRenewals implements RedisShardedRequests.Kind<KeyedLockId, Dura
     }
 
     @Override
-    public Duration read(RedisReply reply, int index) {
-        return Duration.ofMillis(reply.number(index));
+    public List<Duration> read(RedisReply reply, int size) {
+        return reply.answers(size, i -> Duration.ofMillis(reply.number(i)));
     }
 
     @Override
     public Duration notFound() {
-        return Duration.ZERO;
-    }
-
-    /** The waiter sends its next request at once, and gets the error if the server has not recovered. */
-    @Override
-    public Duration failed(LockBackendException error) {
         return Duration.ZERO;
     }
 }

@@ -1,5 +1,6 @@
 package io.syncguard.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
@@ -9,18 +10,20 @@ import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.AcquireResult.Undecided;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.Hashes;
-import io.syncguard.spi.JointResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,18 +55,38 @@ final class RedisReplyReader {
         return reply.text(0).endsWith(" again");
     }
 
-    static JointResult readTogether(RedisReply reply, List<AcquireRequest> requests) {
-        int position = (int) reply.number(0) - 1;
-        List<AcquireResult.Granted> grants = new ArrayList<>();
+    /** Reads the answers to requests of one caller: the position of the refused one, its answer, and the grants. */
+    static List<AcquireResult> readTogether(RedisReply reply, List<AcquireRequest> requests) {
+        List<AcquireResult> answers = new ArrayList<>(Collections.nCopies(requests.size(), Undecided.UNDECIDED));
         for (int i = 2; i < reply.size(); i++) {
-            grants.add(readGrant(reply.text(i).split(" ")));
+            answers.set(i - 2, readGrant(reply.text(i).split(" ")));
         }
-        if (position < 0) {
-            return new JointResult(grants, null);
+        int refused = (int) reply.number(0) - 1;
+        if (refused >= 0) {
+            answers.set(
+                    refused, readAcquire(reply.answer(1), requests.get(refused).key()));
         }
-        AcquireResult refusal =
-                readAcquire(reply.answer(1), requests.get(position).key());
-        return new JointResult(grants, new JointResult.Refusal(position, (AcquireResult.Refused) refusal));
+        return answers;
+    }
+
+    /**
+     * Reads the answer to one request of a batch.
+     *
+     * @param undecided the answer where the server did nothing, so that the request has to be sent alone
+     */
+    static <A> A inBatch(RedisReply answer, Function<RedisReply, A> reader, A undecided) {
+        if (answer.text(0).equals("no_fences")) {
+            return undecided;
+        }
+        if (!answer.text(0).equals("error")) {
+            return reader.apply(answer);
+        }
+        LockBackendException error =
+                RedisErrors.translate("running a batch", new RedisCommandExecutionException(answer.text(1)));
+        if (error.code().isInDoubt()) {
+            throw error;
+        }
+        return undecided;
     }
 
     private static AcquireResult.@Nullable Holder readBlocker(RedisReply reply) {

@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A script to run with its keys and arguments.
@@ -15,6 +16,8 @@ import java.util.List;
  */
 record RedisRequest(
         String description, RedisScript script, RedisShard shard, RedisArguments keys, RedisArguments arguments) {
+
+    private static final RedisScript BATCH = RedisScript.named("batch");
 
     /**
      * Joins requests to one shard into one.
@@ -35,6 +38,17 @@ record RedisRequest(
             arguments.addAll(request.arguments());
         }
         return new RedisRequest(description, script, requests.get(0).shard(), keys, arguments);
+    }
+
+    /**
+     * Combines requests for the scripts {@code acquire} and {@code release} into one, which answers them in their
+     * order.
+     */
+    static RedisRequest batch(String description, List<RedisRequest> requests) {
+        String letters = requests.stream()
+                .map(request -> request.script().name().substring(0, 1))
+                .collect(Collectors.joining());
+        return joined(description, BATCH, letters, requests);
     }
 
     /** Runs the script by its digest. */

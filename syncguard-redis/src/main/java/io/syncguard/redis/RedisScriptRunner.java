@@ -4,35 +4,39 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.netty.util.Timeout;
+import io.netty.util.Timer;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.StoreInfo;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs scripts. One time limit covers all steps: the connection if there is none yet, the script by its digest, and by
- * its text if the server does not know the digest. Thread-safe; all requests use one connection.
+ * Runs scripts: each by its digest, and by its text if the server does not know the digest. Thread-safe; all requests
+ * use one connection. The driver's thread delivers the answer, and its timer ends a request without one: the limit
+ * covers all steps, the connection if there is none yet among them.
  *
  * <p>Does not use {@code RedisTemplate}, which joins a transaction of the caller: within {@code MULTI} the server
  * answers no request before the end of the transaction.
  */
 final class RedisScriptRunner {
 
-    /** The shortest limit, in milliseconds. TCP repeats a lost packet after 200 ms. */
-    private static final long SHORTEST_TIMEOUT_MILLIS = 100;
-
     /** Time for the driver to read the data that arrived while the process was paused: 100 ms. */
-    private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long READING_MILLIS = 100;
+
+    private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(READING_MILLIS);
 
     private final RedisConnections connections;
     private final Duration timeout;
@@ -44,42 +48,122 @@ final class RedisScriptRunner {
         this.time = time;
     }
 
-    /** Runs a request that concerns no lease, in one round trip. */
+    /** Runs a request that concerns no lease, and waits for the answer. */
     <T> T run(RedisRequest request, Function<RedisReply, T> reader) {
-        return run(request, limit(), reader);
+        return Answers.await(() -> send(request, limit(), reader));
     }
 
-    /** Runs a request within the limit for a lease with this ttl, in one round trip. */
-    <T> T run(RedisRequest request, Duration ttl, Function<RedisReply, T> reader) {
-        return run(request, limit(ttl), reader);
-    }
-
-    /** Runs a request within a limit in milliseconds, in one round trip. */
+    /** Runs a request of a caller, who waits on its own thread and reads the answer there: limit in milliseconds. */
     <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
         long deadline = deadline(limit);
-        BaseRedisAsyncCommands<byte[], byte[]> commands = connect(request.description(), limit);
-        return read(request, start(request, commands, deadline).get(), reader);
+        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+        send(connect(request.description(), limit), request, reply);
+        List<Object> items = await(reply, deadline, error -> translate(request.description(), error));
+        return read(request, new RedisReply(items), reader);
+    }
+
+    /** Waits for a reply, and cancels it if it does not arrive in time. */
+    <T> T await(Future<T> reply, long deadline, Function<Throwable, LockBackendException> translator) {
+        return call(() -> await(reply, deadline), translator);
+    }
+
+    /** Returns the time at which a limit in milliseconds ends that begins now. */
+    long deadline(long limit) {
+        return time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
+    }
+
+    /** Sends requests at the same time. */
+    List<CompletableFuture<RedisReply>> sendAll(List<RedisRequest> requests, long limit) {
+        return requests.stream()
+                .map(request -> send(request, limit, reply -> reply))
+                .toList();
     }
 
     /**
-     * Sends requests to their shards, all at the same time, without waiting for the answers.
+     * Sends a request.
      *
-     * @param limit for all of them together, in milliseconds
-     * @return for each request, in their order, a supplier that waits for its answer
-     * @throws LockBackendException if none was sent, because there is no connection
+     * @param limit in milliseconds
+     * @return the answer, or a {@link LockBackendException}. Who cancels it keeps the driver from sending the request
+     *     if it is still queued there
      */
-    List<Supplier<RedisReply>> start(List<RedisRequest> requests, long limit) {
-        if (requests.isEmpty()) {
-            return List.of();
-        }
-        long deadline = deadline(limit);
-        BaseRedisAsyncCommands<byte[], byte[]> commands =
-                connect(requests.get(0).description(), limit);
-        List<Supplier<RedisReply>> replies = new ArrayList<>(requests.size());
-        for (RedisRequest request : requests) {
-            replies.add(start(request, commands, deadline));
-        }
-        return replies;
+    <T> CompletableFuture<T> send(RedisRequest request, long limit, Function<RedisReply, T> reader) {
+        CompletableFuture<BaseRedisAsyncCommands<byte[], byte[]>> connection = connections.attempt();
+        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+        connection.whenComplete((commands, error) -> {
+            if (error != null) {
+                reply.completeExceptionally(error);
+            } else if (!reply.isDone()) {
+                send(commands, request, reply);
+            }
+        });
+        endAfter(limit, reply);
+        CompletableFuture<T> answer = reply.handle((items, error) -> {
+            if (error != null) {
+                throw isConnected(connection)
+                        ? translate(request.description(), error)
+                        : notSent(request.description(), error);
+            }
+            return read(request, new RedisReply(items), reader);
+        });
+        answer.whenComplete((any, error) -> reply.cancel(false));
+        return answer;
+    }
+
+    /** Sends requests of callers in one script. Each has a time limit of its own. */
+    CompletableFuture<List<Object>> sendBatch(List<RedisRequest> requests) {
+        RedisRequest batch = RedisRequest.batch("running " + requests.size() + " operations", requests);
+        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+        // The callers have waited for the connection before.
+        send(connect(batch.description(), 0), batch, reply);
+        return reply;
+    }
+
+    private static boolean isConnected(CompletableFuture<?> connection) {
+        return connection.isDone() && !connection.isCompletedExceptionally();
+    }
+
+    /** Sends the digest of a script, and then its text if the server does not know the script. */
+    private static void send(
+            BaseRedisAsyncCommands<byte[], byte[]> commands,
+            RedisRequest request,
+            CompletableFuture<List<Object>> answer) {
+        forward(request.run(commands), answer, error -> {
+            if (error instanceof RedisNoScriptException && !answer.isDone()) {
+                // The server has not run the script since its start.
+                forward(request.runText(commands), answer, answer::completeExceptionally);
+            } else {
+                answer.completeExceptionally(error);
+            }
+        });
+    }
+
+    private static void forward(
+            RedisFuture<List<Object>> reply, CompletableFuture<List<Object>> answer, Consumer<Throwable> onError) {
+        reply.whenComplete((items, error) -> {
+            if (error == null) {
+                answer.complete(items);
+            } else {
+                onError.accept(error);
+            }
+        });
+        // When nobody waits any more, the driver drops a command that it has queued, and the text is not sent either.
+        answer.whenComplete((any, error) -> reply.cancel(false));
+    }
+
+    /**
+     * A timer may run late because it had no thread, perhaps while the process was paused. The answer may have arrived
+     * by then, and is read next.
+     */
+    private void endAfter(long limit, CompletableFuture<?> reply) {
+        Timer timer = connections.timer();
+        Timeout end = timer.newTimeout(
+                any -> timer.newTimeout(
+                        late -> reply.completeExceptionally(new TimeoutException()),
+                        READING_MILLIS,
+                        TimeUnit.MILLISECONDS),
+                limit,
+                TimeUnit.MILLISECONDS);
+        reply.whenComplete((any, error) -> end.cancel());
     }
 
     /** Returns the master of a slot of a cluster, as far as the driver knows. */
@@ -95,14 +179,32 @@ final class RedisScriptRunner {
         return RedisErrors.translate(doing, connections.server(), reason);
     }
 
-    /** Waits for a reply, and cancels it if it does not arrive in time. */
-    <T> T await(Future<T> reply, long deadline, Function<Throwable, LockBackendException> translator) {
-        return call(() -> await(reply, deadline), translator);
+    /** Does the same as {@link #translate} for a request that was not sent. */
+    LockBackendException notSent(String doing, Throwable error) {
+        Throwable reason = connections.reasonOf(error);
+        connections.failed(reason);
+        return RedisErrors.notSent(doing, connections.server(), reason);
     }
 
-    /** Returns the time at which a limit in milliseconds ends that begins now. */
-    long deadline(long limit) {
-        return time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
+    /** Waits for the answer to a command. */
+    <T> T await(String doing, Future<T> reply) {
+        return await(reply, deadline(limit()), error -> translate(doing, error));
+    }
+
+    private <T> T await(Future<T> reply, long deadline)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return reply.get(Math.max(0, deadline - time.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException ex) {
+            if (time.nanoTime() - deadline < READING_NANOS) {
+                throw ex;
+            }
+            // The process was paused, and with it the reading thread. The reply may have arrived in time.
+            return reply.get(READING_NANOS, TimeUnit.NANOSECONDS);
+        } finally {
+            // Stops the driver from sending the command if it is still queued there.
+            reply.cancel(false);
+        }
     }
 
     /**
@@ -112,7 +214,7 @@ final class RedisScriptRunner {
      * @param limit in milliseconds
      */
     BaseRedisAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
-        return call(() -> connections.commands(limit), error -> notSent(doing, error));
+        return call(() -> connections.attempt().get(limit, TimeUnit.MILLISECONDS), error -> notSent(doing, error));
     }
 
     /**
@@ -141,24 +243,16 @@ final class RedisScriptRunner {
         }
     }
 
-    /** Does the same as {@link #translate} for a request that was not sent. */
-    LockBackendException notSent(String doing, Throwable error) {
-        Throwable reason = connections.reasonOf(error);
-        connections.failed(reason);
-        return RedisErrors.notSent(doing, connections.server(), reason);
-    }
-
     /** The limit for a request that concerns no lease, in milliseconds. */
     long limit() {
         return timeout.toMillis();
     }
 
     /**
-     * The limit for a request that concerns a lease, in milliseconds: less than a third of the ttl, so that a heartbeat
-     * has time for a second attempt.
+     * The limit for a request that concerns a lease, in milliseconds.
      */
     long limit(Duration ttl) {
-        return Math.max(SHORTEST_TIMEOUT_MILLIS, Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1));
+        return StoreInfo.timeout(timeout, ttl).toMillis();
     }
 
     static <T> T read(RedisRequest request, RedisReply reply, Function<RedisReply, T> reader) {
@@ -171,21 +265,6 @@ final class RedisScriptRunner {
         }
     }
 
-    private Supplier<RedisReply> start(
-            RedisRequest request, BaseRedisAsyncCommands<byte[], byte[]> commands, long deadline) {
-        Function<Throwable, LockBackendException> translator = error -> translate(request.description(), error);
-        Callable<List<?>> reply;
-        try {
-            reply = send(request, commands, deadline);
-        } catch (RuntimeException ex) {
-            reply = () -> {
-                throw ex;
-            };
-        }
-        Callable<List<?>> step = reply;
-        return () -> new RedisReply(call(step, translator));
-    }
-
     private <T> T call(Callable<T> step, Function<Throwable, LockBackendException> translator) {
         try {
             return step.call();
@@ -196,45 +275,6 @@ final class RedisScriptRunner {
             throw translator.apply(ex.getCause() == null ? ex : ex.getCause());
         } catch (Exception ex) {
             throw translator.apply(ex);
-        }
-    }
-
-    private Callable<List<?>> send(
-            RedisRequest request, BaseRedisAsyncCommands<byte[], byte[]> commands, long deadline) {
-        RedisFuture<List<Object>> known = request.run(commands);
-        return () -> {
-            try {
-                return await(known, deadline);
-            } catch (ExecutionException ex) {
-                if (!(ex.getCause() instanceof RedisNoScriptException)) {
-                    throw ex;
-                }
-                // The server has not run the script since its start. Send the text only while the caller still waits.
-                requireTimeBefore(deadline);
-                return await(request.runText(commands), deadline);
-            }
-        };
-    }
-
-    private void requireTimeBefore(long deadline) throws TimeoutException {
-        if (deadline - time.nanoTime() <= 0) {
-            throw new TimeoutException();
-        }
-    }
-
-    private <T> T await(Future<T> reply, long deadline)
-            throws InterruptedException, ExecutionException, TimeoutException {
-        try {
-            return reply.get(Math.max(0, deadline - time.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException ex) {
-            if (time.nanoTime() - deadline < READING_NANOS) {
-                throw ex;
-            }
-            // The process was paused, and with it the reading thread. The reply may have arrived in time.
-            return reply.get(READING_NANOS, TimeUnit.NANOSECONDS);
-        } finally {
-            // Stops the driver from sending the command if it is still queued there.
-            reply.cancel(false);
         }
     }
 }

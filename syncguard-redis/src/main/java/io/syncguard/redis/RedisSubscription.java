@@ -10,6 +10,7 @@ import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.syncguard.LockBackendException;
+import io.syncguard.spi.Answers;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
 import java.util.HashMap;
@@ -20,7 +21,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,9 +103,10 @@ final class RedisSubscription implements WakeUpSubscriber.Subscription {
                 .toList();
         int sent = 0;
         LockBackendException failure = null;
-        for (Supplier<RedisReply> answer : scripts.start(requests, TimeUnit.SECONDS.toMillis(ANSWER_SECONDS))) {
+        for (CompletableFuture<RedisReply> answer :
+                scripts.sendAll(requests, TimeUnit.SECONDS.toMillis(ANSWER_SECONDS))) {
             try {
-                answer.get();
+                Answers.await(() -> answer);
                 sent++;
             } catch (LockBackendException ex) {
                 failure = ex;

@@ -7,23 +7,25 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.JointExtent;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -47,8 +49,9 @@ class RedisBatchTests {
 
     private static OwnRedis redis;
 
-    private final List<LockBackend> opened = new ArrayList<>();
+    private final List<StoreCalls> opened = new ArrayList<>();
     private @Nullable RedisConnections connections;
+    private @Nullable RedisScriptRunner scripts;
 
     @BeforeAll
     static void startServer() {
@@ -68,7 +71,7 @@ class RedisBatchTests {
 
     @AfterEach
     void close() {
-        opened.forEach(LockBackend::close);
+        opened.forEach(StoreCalls::close);
         if (connections != null) {
             connections.close();
         }
@@ -77,9 +80,7 @@ class RedisBatchTests {
     @Test
     void each_operation_has_its_own_answer_and_its_own_error() throws Exception {
         redis.commands().set("{syncguard}:lock:broken", "of somebody else");
-        RedisBatchSender sender = sender();
-
-        List<Object> answers = sender.send(List.of(
+        List<?> answers = send(List.of(
                         acquire("free", 'A'),
                         acquire("free", 'B'),
                         acquire("broken", 'C'),
@@ -98,7 +99,7 @@ class RedisBatchTests {
 
     @Test
     void requests_with_permits_of_one_batch_count_the_grants_and_releases_in_front_of_them() throws Exception {
-        List<Object> answers = sender().send(List.of(
+        List<?> answers = send(List.of(
                         acquire("one", 'A', "SHARED2"),
                         acquire("one", 'B', "SHARED2"),
                         acquire("one", 'C', "SHARED2"),
@@ -138,16 +139,16 @@ class RedisBatchTests {
 
     @Test
     void operations_for_which_nobody_waits_are_not_sent_again_with_the_text_of_the_script() throws Exception {
-        RedisBatchSender sender = sender();
+        connect();
         Runnable thaw = redis.freeze();
         try {
-            sender.send(List.of(acquire("left", 'A'))).cancel(false);
+            send(List.of(acquire("left", 'A'))).cancel(false);
         } finally {
             thaw.run();
         }
 
         // The server answers in order, first that it does not know the script.
-        assertThat(sender.send(List.of(acquire("next", 'B'))).get(20, TimeUnit.SECONDS))
+        assertThat(send(List.of(acquire("next", 'B'))).get(20, TimeUnit.SECONDS))
                 .hasSize(1);
         assertThat(redis.commands().keys("*:lock:*")).containsExactly("{syncguard}:lock:next");
     }
@@ -168,19 +169,18 @@ class RedisBatchTests {
     @Test
     void the_keys_of_one_caller_are_one_script_and_their_releases_another() {
         redis.commands().set("{syncguard}:lock:broken", "of somebody else");
-        LockBackend backend = open(RedisBatching.AUTO);
+        StoreCalls backend = open(RedisBatching.AUTO);
         // Afterwards the server knows the script.
-        backend.releaseTogether(List.of(new KeyedLockId("none", id('D'))));
+        backend.releaseTogether(List.of(new KeyedLockId("none", id('D')), new KeyedLockId("none", id('E'))));
 
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() ->
-                        backend.acquireTogether(List.of(request("one", 'A'), request("broken", 'B')), JointExtent.ALL))
+                        backend.acquireTogether(List.of(request("one", 'A'), request("broken", 'B')), GrantExtent.ALL))
                 .withMessageContaining("refuses a key: WRONGTYPE");
         assertThat(backend.isLocked("one")).isFalse();
         long before = scripts();
-        assertThat(backend.acquireTogether(List.of(request("one", 'A'), request("two", 'C')), JointExtent.ALL)
-                        .grants())
-                .hasSize(2);
+        assertThat(backend.acquireTogether(List.of(request("one", 'A'), request("two", 'C')), GrantExtent.ALL))
+                .hasOnlyElementsOfType(AcquireResult.Granted.class);
         assertThat(scripts() - before).isEqualTo(1);
         assertThat(backend.releaseTogether(List.of(
                         new KeyedLockId("one", id('A')),
@@ -192,7 +192,7 @@ class RedisBatchTests {
 
     @Test
     void few_callers_at_once_send_no_batch_however_many_there_were_before() {
-        LockBackend backend = open(RedisBatching.AUTO);
+        StoreCalls backend = open(RedisBatching.AUTO);
         backend.isLocked("order:42");
         long before = scripts();
 
@@ -223,7 +223,7 @@ class RedisBatchTests {
     }
 
     private long scriptsOfSixtyCallers(RedisBatching batching) throws Exception {
-        LockBackend backend = open(redis.url(), batching, Duration.ofMinutes(1));
+        StoreCalls backend = open(redis.url(), batching, Duration.ofMinutes(1));
         // Knows the script.
         backend.acquire(request("first", 'z'));
         long before = scripts();
@@ -233,8 +233,7 @@ class RedisBatchTests {
             IntStream.range(0, 60)
                     .forEach(i -> callers.add(new Caller(
                             backend,
-                            AcquireRequests.exclusive(
-                                    "order:" + i, String.format(Locale.ROOT, "%022d", i), TTL, "test"))));
+                            Requests.exclusive("order:" + i, String.format(Locale.ROOT, "%022d", i), TTL, "test"))));
             eventually().until(() -> callers.stream().allMatch(Caller::isWaiting));
         } finally {
             thaw.run();
@@ -252,13 +251,13 @@ class RedisBatchTests {
     @Test
     void after_lost_answers_each_operation_is_in_doubt_by_itself() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
-            LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS);
+            StoreCalls backend = open(proxy.url(), RedisBatching.ALWAYS);
             backend.acquire(request("known", 'z'));
             proxy.fallSilent();
             Caller a = new Caller(backend, request("a", 'A'));
             Caller b = new Caller(backend, request("b", 'B'));
 
-            LockBackend elsewhere = open(RedisBatching.OFF);
+            StoreCalls elsewhere = open(RedisBatching.OFF);
             eventually().until(() -> elsewhere.isLocked("a") && elsewhere.isLocked("b"));
             proxy.speakAgain();
 
@@ -277,12 +276,11 @@ class RedisBatchTests {
     @Test
     void a_caller_whose_time_is_over_in_the_queue_has_not_sent_its_request() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
-            LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS);
+            StoreCalls backend = open(proxy.url(), RedisBatching.ALWAYS);
             sendBatchesWhoseAnswersAreLost(backend, proxy);
 
             assertThatExceptionOfType(RequestNotSentException.class)
-                    .isThrownBy(() ->
-                            backend.acquire(AcquireRequests.exclusive("c", id('C'), Duration.ofMillis(600), "test")))
+                    .isThrownBy(() -> backend.acquire(Requests.exclusive("c", id('C'), Duration.ofMillis(600), "test")))
                     .withMessageStartingWith("Failed while acquiring lock 'c'")
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
         }
@@ -291,7 +289,7 @@ class RedisBatchTests {
     @Test
     void a_caller_interrupted_in_the_queue_has_not_sent_its_request_and_one_interrupted_later_is_in_doubt() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
-            LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
+            StoreCalls backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
             List<Caller> sent = sendBatchesWhoseAnswersAreLost(backend, proxy);
             Caller queued = new Caller(backend, request("c", 'C'));
             queued.awaitWaiting();
@@ -315,7 +313,7 @@ class RedisBatchTests {
     @Test
     void a_close_ends_the_wait_of_callers_in_batches_and_in_the_queue() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
-            LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
+            StoreCalls backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
             List<Caller> all = new ArrayList<>(sendBatchesWhoseAnswersAreLost(backend, proxy));
             all.add(new Caller(backend, request("c", 'C')));
             all.add(new Caller(backend, request("d", 'D')));
@@ -331,10 +329,10 @@ class RedisBatchTests {
     }
 
     /** Afterwards there is no room for another batch until the callers leave. */
-    private List<Caller> sendBatchesWhoseAnswersAreLost(LockBackend backend, RedisProxy proxy) {
+    private List<Caller> sendBatchesWhoseAnswersAreLost(StoreCalls backend, RedisProxy proxy) {
         backend.acquire(request("known", 'z'));
         proxy.fallSilent();
-        LockBackend elsewhere = open(RedisBatching.OFF);
+        StoreCalls elsewhere = open(RedisBatching.OFF);
         List<Caller> sent = new ArrayList<>();
         for (char each : new char[] {'a', 'b', 'e'}) {
             String key = String.valueOf(each);
@@ -352,7 +350,7 @@ class RedisBatchTests {
         private final Thread thread;
         private volatile boolean interrupted;
 
-        Caller(LockBackend backend, AcquireRequest request) {
+        Caller(StoreCalls backend, AcquireRequest request) {
             call = new FutureTask<>(() -> {
                 try {
                     return backend.acquire(request);
@@ -366,7 +364,7 @@ class RedisBatchTests {
         }
 
         boolean isWaiting() {
-            return thread.getState() == Thread.State.TIMED_WAITING;
+            return EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING).contains(thread.getState());
         }
 
         void awaitWaiting() {
@@ -396,16 +394,16 @@ class RedisBatchTests {
         return Awaitility.await().atMost(Duration.ofSeconds(20));
     }
 
-    private LockBackend open(RedisBatching batching) {
+    private StoreCalls open(RedisBatching batching) {
         return open(redis.url(), batching);
     }
 
-    private LockBackend open(String url, RedisBatching batching) {
+    private StoreCalls open(String url, RedisBatching batching) {
         return open(url, batching, TIMEOUT);
     }
 
-    private LockBackend open(String url, RedisBatching batching, Duration timeout) {
-        LockBackend backend = batching.backend(
+    private StoreCalls open(String url, RedisBatching batching, Duration timeout) {
+        StoreCalls backend = batching.backend(
                 RedisServer.connections(url),
                 new RedisSettings(
                         RedisSettings.KEY_PREFIX,
@@ -417,12 +415,18 @@ class RedisBatchTests {
         return backend;
     }
 
-    private RedisBatchSender sender() {
-        RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
-        connections = new RedisConnections(RedisServer.connections(redis.url()), settings, "");
-        RedisScriptRunner scripts = new RedisScriptRunner(connections, settings, Time.SYSTEM);
-        scripts.connect("testing", TIMEOUT.toMillis());
-        return new RedisBatchSender(scripts, shard());
+    private RedisScriptRunner connect() {
+        if (scripts == null) {
+            RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
+            connections = new RedisConnections(RedisServer.connections(redis.url()), settings, "");
+            scripts = new RedisScriptRunner(connections, settings, Time.SYSTEM);
+            scripts.connect("testing", TIMEOUT.toMillis());
+        }
+        return scripts;
+    }
+
+    private CompletableFuture<List<?>> send(List<RedisRequest> requests) {
+        return connect().send(RedisRequest.batch("testing", requests), TIMEOUT.toMillis(), RedisReply::items);
     }
 
     private static RedisRequest acquire(String key, char lockId) {
@@ -456,7 +460,7 @@ class RedisBatchTests {
     }
 
     private static AcquireRequest request(String key, char lockId) {
-        return AcquireRequests.exclusive(key, id(lockId), TTL, "test");
+        return Requests.exclusive(key, id(lockId), TTL, "test");
     }
 
     private static String id(char letter) {

@@ -1,6 +1,7 @@
 package io.syncguard.redis;
 
 import io.syncguard.concurrent.Time;
+import io.syncguard.core.StoreCalls;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Which requests of callers share a script call with those of other threads. */
@@ -21,7 +22,11 @@ public enum RedisBatching {
         this.callers = callers;
     }
 
-    public RedisLockBackend backend(LettuceConnectionFactory application, RedisSettings settings) {
+    public StoreCalls backend(LettuceConnectionFactory application, RedisSettings settings) {
+        return new StoreCalls(store(application, settings));
+    }
+
+    RedisLockBackend store(LettuceConnectionFactory application, RedisSettings settings) {
         return new RedisLockBackend(new RedisConnections(application, settings, ""), settings, Time.SYSTEM, callers);
     }
 }

@@ -76,7 +76,9 @@ class RedisClientOptionsTests {
             RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
             try (RedisLockBackend backend =
                     new RedisLockBackend(new LettuceConnectionFactory(server, application), settings)) {
-                assertThat(IntStream.range(0, 64).parallel().mapToObj(i -> backend.isLocked("order:" + i)))
+                assertThat(IntStream.range(0, 64)
+                                .parallel()
+                                .mapToObj(i -> backend.directory().isLocked("order:" + i)))
                         .containsOnly(false);
 
                 redis.commands().aclSetuser("shop", AclSetuserArgs.Builder.off());
@@ -84,7 +86,7 @@ class RedisClientOptionsTests {
                 await().until(() -> !redis.commands().aclLog().isEmpty());
                 redis.commands().aclSetuser("shop", AclSetuserArgs.Builder.on());
 
-                await().ignoreExceptions().until(() -> !backend.isLocked("order:1"));
+                await().ignoreExceptions().until(() -> !backend.directory().isLocked("order:1"));
             }
         }
     }

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
@@ -28,7 +28,7 @@ class RedisClockTests {
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final RedisStoppedStore store = new RedisStoppedStore(FenceSource.CLOCK);
-    private final LockBackend backend = store.newBackend();
+    private final StoreCalls backend = store.newBackend();
     private final AtomicInteger lockIds = new AtomicInteger();
 
     @AfterEach
@@ -99,8 +99,8 @@ class RedisClockTests {
     private AcquireRequest request(String key, LockMode mode, Duration ttl) {
         String lockId = String.format(Locale.ROOT, "%022d", lockIds.incrementAndGet());
         return mode == LockMode.SHARED
-                ? AcquireRequests.shared(key, lockId, ttl, "test")
-                : AcquireRequests.exclusive(key, lockId, ttl, "test");
+                ? Requests.shared(key, lockId, ttl, "test")
+                : Requests.exclusive(key, lockId, ttl, "test");
     }
 
     private AcquireRequest granted(AcquireRequest request) {
@@ -109,6 +109,6 @@ class RedisClockTests {
     }
 
     private ExtendResult extend(AcquireRequest request) {
-        return backend.extend(new ExtendRequest(request.key(), request.lockId(), TTL));
+        return backend.extend(Requests.extension(request.key(), request.lockId(), TTL));
     }
 }

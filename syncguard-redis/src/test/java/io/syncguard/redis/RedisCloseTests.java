@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -66,7 +67,8 @@ class RedisCloseTests {
     void closed_while_it_connects_to_a_silent_server() {
         Runnable thaw = redis.freeze();
         try {
-            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> connections.commands(1));
+            assertThatExceptionOfType(TimeoutException.class)
+                    .isThrownBy(() -> connections.attempt().get(1, TimeUnit.MILLISECONDS));
             wakeUps.start();
             eventually()
                     .until(() -> newThreads().stream()
@@ -90,7 +92,8 @@ class RedisCloseTests {
                 .toList();
         all.forEach(each -> {
             WakeUpSubscriber listener = subscriber("{syncguard}:wake:2", each);
-            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> each.commands(0));
+            assertThatExceptionOfType(TimeoutException.class)
+                    .isThrownBy(() -> each.attempt().get(0, TimeUnit.MILLISECONDS));
             listener.start();
 
             listener.close();
@@ -106,7 +109,7 @@ class RedisCloseTests {
         close();
 
         assertFails(connections::subscriber);
-        assertFails(() -> connections.commands(60_000));
+        assertFails(() -> connections.attempt().get(60_000, TimeUnit.MILLISECONDS));
         assertNothingIsLeft();
     }
 

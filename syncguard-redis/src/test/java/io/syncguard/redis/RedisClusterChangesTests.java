@@ -11,12 +11,12 @@ import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockQuery;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
@@ -38,12 +38,11 @@ class RedisClusterChangesTests {
     @RegisterExtension
     private static final RedisContractStore store = new RedisContractStore(cluster, 1, RedisBatching.AUTO);
 
-    private final AcquireRequest held =
-            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
+    private final AcquireRequest held = Requests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
     private final AcquireRequest request =
-            AcquireRequests.exclusive("order:42", "B".repeat(22), Duration.ofMinutes(10), "test");
+            Requests.exclusive("order:42", "B".repeat(22), Duration.ofMinutes(10), "test");
 
-    private LockBackend backend;
+    private StoreCalls backend;
     private Fence heldFence;
     private int slot;
     private RedisCommands<String, String> owner;

@@ -1,6 +1,7 @@
 package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.lettuce.core.cluster.SlotHash;
@@ -9,10 +10,11 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandles;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
-import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
@@ -21,7 +23,6 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
@@ -31,7 +32,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
@@ -86,7 +89,7 @@ class RedisClusterShardsTests extends ContractFixture {
                         .anyMatch(request -> request.keyedLockId().equals(id)))
                 .toList();
 
-        assertThat(backend().extend(extensions(ids)))
+        assertThat(backend().extendAll(extensions(ids)))
                 .extracting(ExtendResult.Extended.class::isInstance)
                 .isEqualTo(known);
         assertThat(backend().releaseAll(ids))
@@ -145,10 +148,10 @@ class RedisClusterShardsTests extends ContractFixture {
     void a_request_for_many_locks_is_one_script_for_each_shard() {
         List<KeyedLockId> ids =
                 heldLocks().stream().map(AcquireRequest::keyedLockId).toList();
-        backend().extend(extensions(ids));
+        backend().extendAll(extensions(ids));
         cluster.nodes().forEach(node -> node.commands().configResetstat());
 
-        backend().extend(extensions(ids));
+        backend().extendAll(extensions(ids));
 
         assertThat(cluster.nodes().stream()
                         .mapToInt(RedisClusterShardsTests::scripts)
@@ -180,11 +183,11 @@ class RedisClusterShardsTests extends ContractFixture {
         List<KeyedLockId> ids =
                 heldLocks().stream().map(AcquireRequest::keyedLockId).toList();
         // Afterwards each node knows the script.
-        backend().extend(extensions(ids));
+        backend().extendAll(extensions(ids));
         cluster.nodes().forEach(OwnRedis::pauseWrites);
         try {
             CompletableFuture<List<ExtendResult>> answers =
-                    CompletableFuture.supplyAsync(() -> backend().extend(extensions(ids)));
+                    CompletableFuture.supplyAsync(() -> backend().extendAll(extensions(ids)));
 
             eventually()
                     .until(() -> cluster.nodes().stream()
@@ -210,20 +213,24 @@ class RedisClusterShardsTests extends ContractFixture {
         List<Boolean> away = holders.stream()
                 .map(holder -> cluster.nodeWith(store.key("lock", holder.key())) == silent)
                 .toList();
-        try (LockBackend impatient = store.newBackend(Duration.ofMillis(500))) {
-            impatient.extend(extensions(ids));
+        try (StoreCalls impatient = store.newBackend(Duration.ofMillis(500))) {
+            impatient.extendAll(extensions(ids));
             impatient.renewWaiters(
                     waiters.stream().map(AcquireRequest::keyedLockId).toList());
             Runnable goOn = silent.freeze();
             try {
-                assertThat(impatient.extend(extensions(ids)))
-                        .extracting(ExtendResult.Failed.class::isInstance)
-                        .isEqualTo(away);
-                assertThat(impatient.renewWaiters(waiters.stream()
-                                .map(AcquireRequest::keyedLockId)
-                                .toList()))
-                        .extracting(Duration::isZero)
-                        .isEqualTo(away);
+                ids.stream()
+                        .collect(Collectors.groupingBy(id -> impatient.serverOf(id.lockId())))
+                        .values()
+                        .forEach(part -> {
+                            ThrowingCallable extension = () -> assertThat(impatient.extendAll(extensions(part)))
+                                    .hasOnlyElementsOfType(ExtendResult.Extended.class);
+                            if (away.get(ids.indexOf(part.get(0)))) {
+                                assertUnavailable(() -> impatient.extendAll(extensions(part)));
+                            } else {
+                                assertThatCode(extension).doesNotThrowAnyException();
+                            }
+                        });
                 assertUnavailable(() -> impatient.releaseAll(ids));
                 assertUnavailable(() -> impatient.releaseTogether(ids));
                 assertUnavailable(() -> impatient.release(ids.get(away.indexOf(true))));
@@ -240,11 +247,11 @@ class RedisClusterShardsTests extends ContractFixture {
     void when_all_fail_the_request_fails() {
         List<KeyedLockId> ids =
                 heldLocks().stream().map(AcquireRequest::keyedLockId).toList();
-        try (LockBackend impatient = store.newBackend(Duration.ofMillis(200))) {
-            impatient.extend(extensions(ids));
+        try (StoreCalls impatient = store.newBackend(Duration.ofMillis(200))) {
+            impatient.extendAll(extensions(ids));
             cluster.nodes().forEach(OwnRedis::pauseWrites);
             try {
-                assertUnavailable(() -> impatient.extend(extensions(ids)));
+                assertUnavailable(() -> impatient.extendAll(extensions(ids)));
             } finally {
                 cluster.nodes().forEach(OwnRedis::goOn);
             }
@@ -261,8 +268,8 @@ class RedisClusterShardsTests extends ContractFixture {
         assertThat(backend().releaseAll(List.of(new KeyedLockId(nobodys)))).containsExactly(ReleaseResult.NOT_FOUND);
         assertThat(backend().releaseTogether(List.of(new KeyedLockId(nobodys))))
                 .containsExactly(ReleaseResult.NOT_FOUND);
-        assertThat(backend().extend(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(backend().rotate(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().extend(Requests.extension(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().rotate(Requests.extension(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(backend().renewWaiters(List.of(new KeyedLockId(nobodys)))).containsExactly(Duration.ZERO);
         assertThat(backend().lookupById(nobodys)).isEmpty();
     }
@@ -271,7 +278,7 @@ class RedisClusterShardsTests extends ContractFixture {
     @Test
     void a_lock_id_of_another_shard_is_refused() {
         assertThatExceptionOfType(LockBackendException.class)
-                .isThrownBy(() -> backend().acquire(AcquireRequests.exclusive(KEY, "A".repeat(22), TTL, "test")))
+                .isThrownBy(() -> backend().acquire(Requests.exclusive(KEY, "A".repeat(22), TTL, "test")))
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
                 .withMessageContaining("The lock id does not fit lock 'order:42'");
         assertThat(backend().isLocked(KEY)).isFalse();
@@ -285,7 +292,7 @@ class RedisClusterShardsTests extends ContractFixture {
 
     private static List<ExtendRequest> extensions(List<KeyedLockId> ids) {
         return ids.stream()
-                .map(id -> new ExtendRequest(id.key(), id.lockId(), TTL))
+                .map(id -> Requests.extension(id.key(), id.lockId(), TTL))
                 .toList();
     }
 

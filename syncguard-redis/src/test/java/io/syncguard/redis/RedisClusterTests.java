@@ -8,11 +8,11 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockMode;
+import io.syncguard.core.Requests;
 import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import java.time.Duration;
 import java.util.List;
@@ -37,8 +37,8 @@ class RedisClusterTests extends WokenWaitersContract {
                 .toList();
 
         assertThat(backend()
-                        .extend(requests.stream()
-                                .map(request -> new ExtendRequest(request.lockId(), TTL))
+                        .extendAll(requests.stream()
+                                .map(request -> Requests.extension(request.lockId(), TTL))
                                 .toList()))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
         requests.forEach(this::release);

@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.ContractStore;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.FenceSettings;
@@ -177,18 +178,18 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
     }
 
     @Override
-    public LockBackend newBackend() {
+    public StoreCalls newBackend() {
         return newBackend(settings.timeout());
     }
 
-    LockBackend newBackend(Duration timeout) {
-        RedisLockBackend backend = batching.backend(limited, settings(settings.keyPrefix(), timeout));
+    StoreCalls newBackend(Duration timeout) {
+        RedisLockBackend backend = batching.store(limited, settings(settings.keyPrefix(), timeout));
         if (shards > 1) {
             // As an application does at its start: the first request of a short lease has no time to connect to a
             // cluster.
             backend.checkServer();
         }
-        return backend;
+        return new StoreCalls(backend);
     }
 
     private RedisSettings settings(String prefix, Duration timeout) {

@@ -12,9 +12,9 @@ import io.lettuce.core.RedisException;
 import io.netty.channel.ChannelException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.RedisServer;
@@ -181,12 +181,12 @@ class RedisErrorsTests {
                 1,
                 FenceSettings.from(FenceSource.CLOCK));
         try (OwnRedis redis = new OwnRedis("rename-command EVALSHA \"\"");
-                RedisLockBackend backend = batching.backend(RedisServer.connections(redis.url()), settings)) {
+                StoreCalls backend = batching.backend(RedisServer.connections(redis.url()), settings)) {
             Stream.<ThrowingCallable>of(
                             () -> backend.acquire(
-                                    AcquireRequests.exclusive("order:42", lockId, Duration.ofMinutes(1), "test")),
+                                    Requests.exclusive("order:42", lockId, Duration.ofMinutes(1), "test")),
                             () -> backend.release(lockId),
-                            () -> backend.extend(List.of(new ExtendRequest(lockId, Duration.ofMinutes(1)))))
+                            () -> backend.extendAll(List.of(Requests.extension(lockId, Duration.ofMinutes(1)))))
                     .forEach(operation -> assertThatExceptionOfType(LockBackendException.class)
                             .isThrownBy(operation)
                             .satisfies(ex -> assertThat(ex)

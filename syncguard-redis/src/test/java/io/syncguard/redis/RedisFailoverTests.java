@@ -5,17 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.embedded.OwnSentinel;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +43,7 @@ class RedisFailoverTests {
         try (OwnRedis master = new OwnRedis();
                 OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port());
                 OwnSentinel sentinel = new OwnSentinel(master, 1);
-                LockBackend backend = open(sentinel.connections(), Duration.ofSeconds(5), fences)) {
+                StoreCalls backend = open(sentinel.connections(), Duration.ofSeconds(5), fences)) {
             long first = fence(backend, held);
             awaitReplication(master, replica.commands());
             // What the master grants from now on does not reach the replica.
@@ -58,7 +57,7 @@ class RedisFailoverTests {
             eventually().until(() -> isExtended(backend, held));
             assertThat(backend.acquire(request("order:42", "C"))).isInstanceOf(AcquireResult.Refused.class);
             assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
-            assertThat(backend.extend(List.of(new ExtendRequest(forgotten.lockId(), TTL))))
+            assertThat(backend.extendAll(List.of(Requests.extension(forgotten.lockId(), TTL))))
                     .containsExactly(new ExtendResult.NotFound());
             long behindRotated = fence(backend, request("order:42", "D"));
             long behindLost = fence(backend, request("order:43", "E"));
@@ -80,7 +79,7 @@ class RedisFailoverTests {
     @Test
     void a_cluster_goes_on_with_the_replica_of_the_node_that_had_the_locks() {
         try (OwnRedisCluster cluster = new OwnRedisCluster();
-                LockBackend backend = open(cluster.connections())) {
+                StoreCalls backend = open(cluster.connections())) {
             long first = fence(backend, held);
             OwnRedis master = cluster.nodeWith(RedisSettings.KEY_PREFIX);
             RedisCommands<String, String> replica = cluster.addReplica(master).commands();
@@ -102,8 +101,8 @@ class RedisFailoverTests {
         try (OwnRedis master = new OwnRedis();
                 OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port());
                 OwnSentinel sentinel = new OwnSentinel(master, 1);
-                LockBackend holder = open(sentinel.connections());
-                LockBackend backend = open(sentinel.connections(), Duration.ofMillis(500))) {
+                StoreCalls holder = open(sentinel.connections());
+                StoreCalls backend = open(sentinel.connections(), Duration.ofMillis(500))) {
             fence(holder, held);
             eventually().until(() -> isExtended(backend, held));
             awaitReplication(master, replica.commands());
@@ -125,9 +124,9 @@ class RedisFailoverTests {
         assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
     }
 
-    private static boolean isExtended(LockBackend backend, AcquireRequest request) {
+    private static boolean isExtended(StoreCalls backend, AcquireRequest request) {
         try {
-            List<ExtendResult> outcomes = backend.extend(List.of(new ExtendRequest(request.lockId(), TTL)));
+            List<ExtendResult> outcomes = backend.extendAll(List.of(Requests.extension(request.lockId(), TTL)));
             assertThat(outcomes).hasOnlyElementsOfType(ExtendResult.Extended.class);
             return true;
         } catch (LockBackendException ex) {
@@ -138,35 +137,35 @@ class RedisFailoverTests {
         }
     }
 
-    private static long fence(LockBackend backend, AcquireRequest request) {
+    private static long fence(StoreCalls backend, AcquireRequest request) {
         AcquireResult attempt = backend.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
         return ((AcquireResult.Granted) attempt).fence().value();
     }
 
-    private static long rotate(LockBackend backend, AcquireRequest request) {
-        ExtendResult outcome = backend.rotate(new ExtendRequest(request.lockId(), TTL));
+    private static long rotate(StoreCalls backend, AcquireRequest request) {
+        ExtendResult outcome = backend.rotate(Requests.extension(request.lockId(), TTL));
         assertThat(outcome).isInstanceOf(ExtendResult.Rotated.class);
         return ((ExtendResult.Rotated) outcome).fence().value();
     }
 
     private static AcquireRequest request(String key, String letter) {
-        return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
+        return Requests.exclusive(key, letter.repeat(22), TTL, "test");
     }
 
-    private static LockBackend open(LettuceConnectionFactory connections) {
+    private static StoreCalls open(LettuceConnectionFactory connections) {
         return open(connections, Duration.ofSeconds(5));
     }
 
-    private static LockBackend open(LettuceConnectionFactory connections, Duration timeout) {
+    private static StoreCalls open(LettuceConnectionFactory connections, Duration timeout) {
         return open(connections, timeout, FenceSource.CLOCK);
     }
 
-    private static LockBackend open(LettuceConnectionFactory connections, Duration timeout, FenceSource fences) {
-        return new RedisLockBackend(
+    private static StoreCalls open(LettuceConnectionFactory connections, Duration timeout, FenceSource fences) {
+        return new StoreCalls(new RedisLockBackend(
                 connections,
                 new RedisSettings(
-                        RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL, 1, FenceSettings.from(fences)));
+                        RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL, 1, FenceSettings.from(fences))));
     }
 
     private static ConditionFactory eventually() {

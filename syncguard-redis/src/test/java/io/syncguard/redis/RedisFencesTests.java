@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
@@ -42,8 +42,8 @@ class RedisFencesTests {
     @Test
     void a_server_that_comes_back_empty_is_reported_by_the_former_holder() {
         try (OwnRedis redis = new OwnRedis();
-                LockBackend before = open(redis);
-                LockBackend never = open(redis);
+                StoreCalls before = open(redis);
+                StoreCalls never = open(redis);
                 CapturedLog log = new CapturedLog()) {
             before.acquire(first);
             before.release(first.lockId());
@@ -73,8 +73,8 @@ class RedisFencesTests {
     @Test
     void leases_that_are_found_after_a_hand_over_are_no_loss() {
         try (OwnRedis redis = new OwnRedis();
-                LockBackend elsewhere = open(redis);
-                LockBackend backend = open(redis);
+                StoreCalls elsewhere = open(redis);
+                StoreCalls backend = open(redis);
                 CapturedLog log = new CapturedLog()) {
             backend.connect(IGNORES_ALL);
             elsewhere.acquire(first);
@@ -120,7 +120,7 @@ class RedisFencesTests {
 
     /** Accepts a hand-over. */
     private static AcquireRequest waiting(long waiter) {
-        return new AcquireRequest(
+        return Requests.of(
                 "order:42",
                 LockMode.SHARED,
                 3,
@@ -139,17 +139,17 @@ class RedisFencesTests {
     }
 
     private static AcquireRequest request(String letter) {
-        return AcquireRequests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(10), "test");
+        return Requests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(10), "test");
     }
 
-    private static LockBackend open(OwnRedis redis) {
-        return new RedisLockBackend(
+    private static StoreCalls open(OwnRedis redis) {
+        return new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(redis.url()),
                 new RedisSettings(
                         RedisSettings.KEY_PREFIX,
                         Duration.ofSeconds(5),
                         RedisSettings.WAITER_TTL,
                         1,
-                        FenceSettings.from(FenceSource.COUNTER)));
+                        FenceSettings.from(FenceSource.COUNTER))));
     }
 }

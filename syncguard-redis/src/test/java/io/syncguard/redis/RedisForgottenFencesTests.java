@@ -3,15 +3,14 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,8 +53,8 @@ class RedisForgottenFencesTests {
     }
 
     private void assertAfterLoss(FenceSource source, OwnRedis redis, Runnable loss) {
-        try (LockBackend here = open(redis, source);
-                LockBackend there = open(redis, source)) {
+        try (StoreCalls here = open(redis, source);
+                StoreCalls there = open(redis, source)) {
             List<List<Long>> before =
                     KEYS.stream().map(key -> draw(key, here, there)).toList();
             loss.run();
@@ -74,17 +73,17 @@ class RedisForgottenFencesTests {
     }
 
     /** Fences of all kinds, in the order in which they are drawn. Nothing holds the key before and after. */
-    private List<Long> draw(String key, LockBackend here, LockBackend there) {
+    private List<Long> draw(String key, StoreCalls here, StoreCalls there) {
         AcquireRequest holder = request(key, LockMode.EXCLUSIVE);
         AcquireRequest waiter = request(key, LockMode.EXCLUSIVE).waitingAs(1);
         List<Long> fences = new ArrayList<>();
         fences.add(granted(here.acquire(holder)));
-        fences.add(rotated(here.rotate(new ExtendRequest(holder.lockId(), TTL))));
+        fences.add(rotated(here.rotate(Requests.extension(holder.lockId(), TTL))));
         assertThat(there.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
         here.release(holder.lockId());
         fences.add(granted(there.acquire(waiter.fromQueue())));
         there.release(waiter.lockId());
-        for (LockBackend process : List.of(here, there)) {
+        for (StoreCalls process : List.of(here, there)) {
             AcquireRequest reader = request(key, LockMode.SHARED);
             fences.add(granted(process.acquire(reader)));
             process.release(reader.lockId());
@@ -95,8 +94,8 @@ class RedisForgottenFencesTests {
     private AcquireRequest request(String key, LockMode mode) {
         String lockId = String.format(Locale.ROOT, "%022d", lockIds.incrementAndGet());
         return mode == LockMode.SHARED
-                ? AcquireRequests.shared(key, lockId, TTL, "test")
-                : AcquireRequests.exclusive(key, lockId, TTL, "test");
+                ? Requests.shared(key, lockId, TTL, "test")
+                : Requests.exclusive(key, lockId, TTL, "test");
     }
 
     private static long granted(AcquireResult result) {
@@ -109,14 +108,14 @@ class RedisForgottenFencesTests {
         return ((ExtendResult.Rotated) result).fence().value();
     }
 
-    private static LockBackend open(OwnRedis redis, FenceSource fences) {
-        return new RedisLockBackend(
+    private static StoreCalls open(OwnRedis redis, FenceSource fences) {
+        return new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(redis.url()),
                 new RedisSettings(
                         RedisSettings.KEY_PREFIX,
                         Duration.ofSeconds(5),
                         RedisSettings.WAITER_TTL,
                         1,
-                        FenceSettings.from(fences)));
+                        FenceSettings.from(fences))));
     }
 }

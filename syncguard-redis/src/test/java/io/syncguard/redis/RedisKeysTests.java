@@ -7,9 +7,9 @@ import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.core.ContractFixture;
+import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.LockBackend;
@@ -278,7 +278,7 @@ class RedisKeysTests extends ContractFixture {
         AcquireRequest writer = held(writer());
 
         assertThat(elsewhere().lookupById(writer.lockId())).isPresent();
-        assertThat(elsewhere().extend(new ExtendRequest(writer.lockId(), TTL)))
+        assertThat(elsewhere().extend(Requests.extension(writer.lockId(), TTL)))
                 .isInstanceOf(ExtendResult.Extended.class);
         assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseResult.RELEASED);
         assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
@@ -315,8 +315,16 @@ class RedisKeysTests extends ContractFixture {
     void a_counter_outlives_a_lease_that_its_caller_gets_again_for_longer() {
         AcquireRequest first = held(writer());
 
-        granted(new AcquireRequest(
-                KEY, LockMode.EXCLUSIVE, 0, first.lockId(), Duration.ofDays(30), first.owner(), false, true, 1L));
+        granted(Requests.of(
+                KEY,
+                LockMode.EXCLUSIVE,
+                0,
+                first.lockId(),
+                Duration.ofDays(30),
+                first.options().owner(),
+                false,
+                true,
+                1L));
 
         assertThat(store.redis().getExpire(store.key("fence", KEY)))
                 .isGreaterThanOrEqualTo(store.redis().getExpire(store.key("lock", KEY)));

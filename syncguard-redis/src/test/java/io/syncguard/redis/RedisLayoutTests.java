@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
@@ -136,11 +137,11 @@ class RedisLayoutTests {
 
     /** The fence of a grant that is released at once. */
     private static long fence(RedisLockBackend backend, String letter) {
-        AcquireRequest request =
-                AcquireRequests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(1), "test");
-        AcquireResult result = backend.acquire(request);
+        AcquireRequest request = Requests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(1), "test");
+        StoreCalls calls = new StoreCalls(backend);
+        AcquireResult result = calls.acquire(request);
         assertThat(result).isInstanceOf(AcquireResult.Granted.class);
-        backend.release(request.lockId());
+        calls.release(request.lockId());
         return ((AcquireResult.Granted) result).fence().value();
     }
 
@@ -172,15 +173,15 @@ class RedisLayoutTests {
         redis.opsForHash().putAll(prefix + "layout", Map.of("version", RedisLayout.VERSION, "shards", "4"));
         try (RedisLockBackend backend = open(1)) {
             assertThatExceptionOfType(RequestNotSentException.class)
-                    .isThrownBy(() -> backend.acquire(
-                            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test")))
+                    .isThrownBy(() -> new StoreCalls(backend)
+                            .acquire(Requests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test")))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
             assertThat(redis.keys(prefix + "*")).containsExactly(prefix + "layout");
 
             redis.delete(prefix + "layout");
 
-            assertThat(backend.acquire(
-                            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test")))
+            assertThat(new StoreCalls(backend)
+                            .acquire(Requests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test")))
                     .isInstanceOf(AcquireResult.Granted.class);
         }
     }

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.ScriptOutputType;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ class RedisListLoadTests {
     private static final Pattern SCANS = Pattern.compile("cmdstat_scan:calls=(\\d+)");
 
     private static OwnRedis redis;
-    private static LockBackend backend;
+    private static StoreCalls backend;
     private static ExecutorService threads;
 
     @BeforeAll
@@ -50,10 +50,10 @@ class RedisListLoadTests {
                         ScriptOutputType.STATUS,
                         new String[0],
                         String.valueOf(OTHER_KEYS));
-        backend = new RedisLockBackend(
+        backend = new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL));
-        backend.acquire(AcquireRequests.exclusive("order:1", "A".repeat(22), Duration.ofMinutes(10), "test"));
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL)));
+        backend.acquire(Requests.exclusive("order:1", "A".repeat(22), Duration.ofMinutes(10), "test"));
         threads = Executors.newFixedThreadPool(READERS);
     }
 
@@ -96,17 +96,17 @@ class RedisListLoadTests {
 
     @Test
     void many_shards_of_a_server_need_no_more_steps_than_one() {
-        try (LockBackend sharded = new RedisLockBackend(
+        try (StoreCalls sharded = new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(redis.url()),
                 new RedisSettings(
                         "{sharded}:",
                         Duration.ofSeconds(5),
                         RedisSettings.WAITER_TTL,
                         16,
-                        FenceSettings.from(FenceSource.CLOCK)))) {
+                        FenceSettings.from(FenceSource.CLOCK))))) {
             for (int i = 0; i < 50; i++) {
                 String key = "order:" + i;
-                sharded.acquire(AcquireRequests.exclusive(
+                sharded.acquire(Requests.exclusive(
                         key, sharded.lockIdFor(key, "A".repeat(20) + (10 + i)), Duration.ofMinutes(10), "test"));
             }
             long before = scans();

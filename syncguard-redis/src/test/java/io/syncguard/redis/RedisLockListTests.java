@@ -7,10 +7,10 @@ import io.syncguard.LockMode;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.core.LockListContract;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
@@ -55,8 +55,8 @@ class RedisLockListTests extends LockListContract {
     void a_prefix_may_have_any_characters_and_any_length(String repeated) {
         String prefix = RedisServer.newPrefix() + repeated.repeat(25) + ":";
         String key = "k".repeat(500);
-        try (LockBackend another = backendWith(prefix);
-                LockBackend stranger = backendWith(prefix.replace(repeated, "a"))) {
+        try (StoreCalls another = backendWith(prefix);
+                StoreCalls stranger = backendWith(prefix.replace(repeated, "a"))) {
             granted(another, request(key, LockMode.EXCLUSIVE, TTL));
             granted(stranger, request("stranger", LockMode.EXCLUSIVE, TTL));
 
@@ -86,7 +86,7 @@ class RedisLockListTests extends LockListContract {
     @ValueSource(strings = {"EXCLUSIVE", "SHARED", "WAITING"})
     void a_key_whose_name_is_or_looks_like_a_hash_is_listed_as_it_is(String how) {
         List<String> keys = List.of("-".repeat(22), "k".repeat(LockLimits.MAX_KEY_BYTES), "z".repeat(22));
-        try (LockBackend another = backendWith(RedisServer.newPrefix() + "p".repeat(500) + ":")) {
+        try (StoreCalls another = backendWith(RedisServer.newPrefix() + "p".repeat(500) + ":")) {
             for (String key : keys) {
                 granted(another, request(key, how.equals("SHARED") ? LockMode.SHARED : LockMode.EXCLUSIVE, TTL));
                 if (how.equals("WAITING")) {
@@ -109,18 +109,18 @@ class RedisLockListTests extends LockListContract {
         assertThat(backend().list(LockQuery.all()).locks()).hasSize(1);
     }
 
-    private static LockBackend backendWith(String prefix) {
-        return new RedisLockBackend(
+    private static StoreCalls backendWith(String prefix) {
+        return new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(RedisServer.url()),
                 new RedisSettings(
                         prefix,
                         Duration.ofSeconds(5),
                         Duration.ofMinutes(1),
                         1,
-                        FenceSettings.from(FenceSource.CLOCK)));
+                        FenceSettings.from(FenceSource.CLOCK))));
     }
 
-    private static List<String> keys(LockBackend backend) {
+    private static List<String> keys(StoreCalls backend) {
         return backend.list(LockQuery.all().limit(LockQuery.MAX_LIMIT)).locks().stream()
                 .map(LockStatus::key)
                 .toList();

@@ -9,12 +9,12 @@ import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.protocol.CommandType;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisProxy;
@@ -42,9 +42,9 @@ class RedisMissedWakeUpsTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);
 
-    private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest holder = Requests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private final AcquireRequest waiter =
-            new AcquireRequest("order:42", EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
+            Requests.of("order:42", EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
     private final List<Long> woken = new CopyOnWriteArrayList<>();
     private final CapturedLog log = new CapturedLog(Level.INFO);
 
@@ -72,7 +72,7 @@ class RedisMissedWakeUpsTests {
                     cluster.nodes().stream().filter(node -> node != leaver).toList();
             List<RedisClient> crowd =
                     others.stream().flatMap(RedisMissedWakeUpsTests::crowd).toList();
-            try (LockBackend backend = listening(cluster.connections())) {
+            try (StoreCalls backend = listening(cluster.connections())) {
                 assertThat(channels(leaver))
                         .as("the driver chooses the node with the fewest clients")
                         .hasSize(1);
@@ -99,7 +99,7 @@ class RedisMissedWakeUpsTests {
             List<RedisClient> crowd = cluster.nodes().stream()
                     .flatMap(RedisMissedWakeUpsTests::crowd)
                     .toList();
-            try (LockBackend backend = listening(cluster.connections())) {
+            try (StoreCalls backend = listening(cluster.connections())) {
                 assertThat(channels(replica))
                         .as("the driver chooses the node with the fewest clients")
                         .hasSize(1);
@@ -119,7 +119,7 @@ class RedisMissedWakeUpsTests {
         try (OwnRedis first = new OwnRedis();
                 OwnRedis second = new OwnRedis();
                 RedisProxy address = new RedisProxy(first.url());
-                LockBackend backend = listening(RedisServer.connections(address.url()))) {
+                StoreCalls backend = listening(RedisServer.connections(address.url()))) {
             address.moveTo(second.port());
             first.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
             eventually().ignoreExceptions().until(() -> backend.acquire(holder) instanceof AcquireResult.Granted);
@@ -134,7 +134,7 @@ class RedisMissedWakeUpsTests {
     void where_messages_get_lost_callers_poll_until_they_arrive_again() {
         try (OwnRedis redis = new OwnRedis();
                 RedisProxy address = new RedisProxy(redis.url());
-                LockBackend backend = listening(RedisServer.connections(address.url()))) {
+                StoreCalls backend = listening(RedisServer.connections(address.url()))) {
             address.swallowMessages(true);
             eventually().until(() -> !backend.isConnected());
             eventually().until(() -> messages().equals(List.of(LOST)));
@@ -152,7 +152,7 @@ class RedisMissedWakeUpsTests {
         try (OwnRedis redis = new OwnRedis();
                 RedisProxy address = new RedisProxy(redis.url())) {
             address.swallowMessages(true);
-            try (LockBackend backend = waiting(RedisServer.connections(address.url()))) {
+            try (StoreCalls backend = waiting(RedisServer.connections(address.url()))) {
                 eventually().until(() -> messages().equals(List.of(SILENT)));
                 assertThat(backend.isConnected()).isFalse();
 
@@ -176,7 +176,7 @@ class RedisMissedWakeUpsTests {
                                     .allKeys()
                                     .allChannels()
                                     .allCommands());
-            try (LockBackend backend = listening(RedisServer.connections(redis.url("service", "right")))) {
+            try (StoreCalls backend = listening(RedisServer.connections(redis.url("service", "right")))) {
                 redis.commands().aclSetuser("service", AclSetuserArgs.Builder.removeCommand(CommandType.PUBLISH));
 
                 eventually().until(() -> messages().equals(List.of(LOST)));
@@ -186,7 +186,7 @@ class RedisMissedWakeUpsTests {
         }
     }
 
-    private void assertListensAgain(LockBackend backend, List<OwnRedis> others) {
+    private void assertListensAgain(StoreCalls backend, List<OwnRedis> others) {
         eventually()
                 .until(() ->
                         others.stream().flatMap(each -> channels(each).stream()).count() == 1);
@@ -211,15 +211,16 @@ class RedisMissedWakeUpsTests {
     }
 
     /** A process whose waiter is reached. */
-    private LockBackend listening(LettuceConnectionFactory connections) {
-        LockBackend backend = waiting(connections);
+    private StoreCalls listening(LettuceConnectionFactory connections) {
+        StoreCalls backend = waiting(connections);
         eventually().until(backend::isConnected);
         return backend;
     }
 
-    private LockBackend waiting(LettuceConnectionFactory connections) {
-        LockBackend backend = new RedisLockBackend(
-                connections, new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
+    private StoreCalls waiting(LettuceConnectionFactory connections) {
+        StoreCalls backend = new StoreCalls(new RedisLockBackend(
+                connections,
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1))));
         backend.connect(new WakeUpListener() {
             @Override
             public void wake(long waiter) {

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
@@ -77,8 +78,8 @@ class RedisPrefixTests {
         String shorter = RedisServer.newPrefix();
         LettuceConnectionFactory connections = RedisServer.connections(RedisServer.url());
         connections.afterPropertiesSet();
-        try (RedisLockBackend one = new RedisLockBackend(connections, settings(shorter));
-                RedisLockBackend two = new RedisLockBackend(connections, settings(shorter + ":orders"))) {
+        try (StoreCalls one = new StoreCalls(new RedisLockBackend(connections, settings(shorter)));
+                StoreCalls two = new StoreCalls(new RedisLockBackend(connections, settings(shorter + ":orders")))) {
             for (String key : List.of("orders:lock:k", "lock:orders:lock:k", "k")) {
                 assertGranted(one, key);
             }
@@ -88,8 +89,8 @@ class RedisPrefixTests {
         }
     }
 
-    private static void assertGranted(RedisLockBackend backend, String key) {
-        assertThat(backend.acquire(AcquireRequests.exclusive(
+    private static void assertGranted(StoreCalls backend, String key) {
+        assertThat(backend.acquire(Requests.exclusive(
                         key, UUID.randomUUID().toString().substring(0, 22), Duration.ofMinutes(1), "test")))
                 .isInstanceOf(AcquireResult.Granted.class);
     }

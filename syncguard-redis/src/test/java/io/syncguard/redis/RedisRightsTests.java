@@ -7,17 +7,16 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.LockQuery;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.embedded.OwnSentinel;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
@@ -51,11 +50,11 @@ class RedisRightsTests {
 
     private static OwnRedis redis;
 
-    private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest holder = Requests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private final AcquireRequest waiter =
-            new AcquireRequest("order:42", LockMode.EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
+            Requests.of("order:42", LockMode.EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
     private final AcquireRequest reader =
-            new AcquireRequest("order:42", LockMode.SHARED, 0, "C".repeat(22), TTL, "test", false, false, 8L);
+            Requests.of("order:42", LockMode.SHARED, 0, "C".repeat(22), TTL, "test", false, false, 8L);
 
     @BeforeAll
     static void startServer() {
@@ -107,9 +106,9 @@ class RedisRightsTests {
                 Duration.ofMinutes(1),
                 4,
                 FenceSettings.from(FenceSource.CLOCK));
-        AcquireRequest any = AcquireRequests.exclusive(
+        AcquireRequest any = Requests.exclusive(
                 "order:42", four.spread().lockIdIn(four.spread().ofName("order:42"), "A".repeat(22)), TTL, "test");
-        try (RedisLockBackend backend = new RedisLockBackend(connections(), four)) {
+        try (StoreCalls backend = new StoreCalls(new RedisLockBackend(connections(), four))) {
             assertThatExceptionOfType(LockBackendException.class)
                     .isThrownBy(() -> backend.acquire(any))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
@@ -125,8 +124,7 @@ class RedisRightsTests {
     private void assertEnough(LettuceConnectionFactory connections) {
         List<Long> woken = new CopyOnWriteArrayList<>();
         try (CapturedLog log = new CapturedLog();
-                RedisLockBackend backend = open(connections)) {
-            backend.checkServer();
+                StoreCalls backend = checked(connections)) {
             backend.connect(wakeUps(woken));
             backend.acquire(holder);
             backend.acquire(waiter);
@@ -154,7 +152,7 @@ class RedisRightsTests {
             List<String> others =
                     rights.stream().filter(each -> !each.equals(right)).toList();
             allow(redis, others);
-            try (LockBackend backend = open(connections())) {
+            try (StoreCalls backend = open(connections())) {
                 assertThatExceptionOfType(LockBackendException.class)
                         .isThrownBy(() -> useAllScripts(backend))
                         .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
@@ -165,7 +163,7 @@ class RedisRightsTests {
     @Test
     void without_the_keys_of_the_prefix_nothing_works() {
         allow(redis, RedisRights.without("~"));
-        try (LockBackend backend = open(connections())) {
+        try (StoreCalls backend = open(connections())) {
             assertThatExceptionOfType(LockBackendException.class)
                     .isThrownBy(() -> backend.acquire(holder))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
@@ -177,7 +175,7 @@ class RedisRightsTests {
     void without_the_right_to_subscribe_waiters_poll(String right) {
         allow(redis, RedisRights.without(right));
         try (CapturedLog log = new CapturedLog();
-                LockBackend backend = open(connections())) {
+                StoreCalls backend = open(connections())) {
             backend.connect(wakeUps(new CopyOnWriteArrayList<>()));
             backend.acquire(holder);
             backend.acquire(waiter);
@@ -193,12 +191,12 @@ class RedisRightsTests {
     @ValueSource(strings = {"~{other}:*", "~{syncguard}x*"})
     void a_user_of_another_prefix_reads_and_ends_nothing(String prefix) {
         allow(redis, RedisRights.toLock());
-        try (LockBackend backend = open(connections())) {
+        try (StoreCalls backend = open(connections())) {
             backend.acquire(holder);
             List<String> others = RedisRights.without("~");
             others.add(prefix);
             RedisRights.allow(redis.commands(), "neighbour", others);
-            try (LockBackend neighbour = open(RedisServer.connections(redis.url("neighbour", RedisRights.PASSWORD)))) {
+            try (StoreCalls neighbour = open(RedisServer.connections(redis.url("neighbour", RedisRights.PASSWORD)))) {
                 assertThatExceptionOfType(LockBackendException.class)
                         .isThrownBy(() -> neighbour.lookup("order:42"))
                         .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
@@ -209,15 +207,15 @@ class RedisRightsTests {
         }
     }
 
-    private void useAllScripts(LockBackend backend) {
+    private void useAllScripts(StoreCalls backend) {
         assertThat(backend.acquire(holder)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
         assertThat(backend.acquire(reader)).isInstanceOf(AcquireResult.Queued.class);
         assertThat(backend.renewWaiters(List.of(waiter.keyedLockId(), reader.keyedLockId())))
                 .hasSize(2);
-        assertThat(backend.extend(List.of(new ExtendRequest(holder.lockId(), TTL))))
+        assertThat(backend.extendAll(List.of(Requests.extension(holder.lockId(), TTL))))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
-        assertThat(backend.rotate(new ExtendRequest(holder.lockId(), TTL))).isInstanceOf(ExtendResult.Rotated.class);
+        assertThat(backend.rotate(Requests.extension(holder.lockId(), TTL))).isInstanceOf(ExtendResult.Rotated.class);
         assertThat(backend.isLocked("order:42")).isTrue();
         assertThat(backend.lookup("order:42")).hasSize(1);
         assertThat(backend.status("order:42").orElseThrow().waiters()).isEqualTo(2);
@@ -239,7 +237,17 @@ class RedisRightsTests {
         return RedisServer.connections(redis.url(USER, RedisRights.PASSWORD));
     }
 
-    private static RedisLockBackend open(LettuceConnectionFactory connections) {
+    private static StoreCalls checked(LettuceConnectionFactory connections) {
+        RedisLockBackend backend = backend(connections);
+        backend.checkServer();
+        return new StoreCalls(backend);
+    }
+
+    private static StoreCalls open(LettuceConnectionFactory connections) {
+        return new StoreCalls(backend(connections));
+    }
+
+    private static RedisLockBackend backend(LettuceConnectionFactory connections) {
         return new RedisLockBackend(
                 connections, new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
     }

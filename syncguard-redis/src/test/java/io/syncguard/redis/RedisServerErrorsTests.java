@@ -20,15 +20,14 @@ import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.RedisServer;
@@ -64,9 +63,9 @@ class RedisServerErrorsTests {
 
     private static OwnRedis redis;
 
-    private final List<LockBackend> opened = new ArrayList<>();
-    private final AcquireRequest request = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
-    private LockBackend backend;
+    private final List<StoreCalls> opened = new ArrayList<>();
+    private final AcquireRequest request = Requests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private StoreCalls backend;
 
     RedisBatching batching() {
         return RedisBatching.AUTO;
@@ -90,7 +89,7 @@ class RedisServerErrorsTests {
 
     @AfterEach
     void close() {
-        opened.forEach(LockBackend::close);
+        opened.forEach(StoreCalls::close);
     }
 
     @Test
@@ -103,7 +102,7 @@ class RedisServerErrorsTests {
                         .allChannels()
                         .allCommands());
 
-        LockBackend refused = open(redis.url("wrong", "wrong"));
+        StoreCalls refused = open(redis.url("wrong", "wrong"));
 
         // Each request connects again, and the driver does not always record in time why the server refuses.
         for (int i = 0; i < 300; i++) {
@@ -158,7 +157,7 @@ class RedisServerErrorsTests {
                         .addPassword("right")
                         .keyPattern("other:*")
                         .allCommands());
-        LockBackend foreigner = open(redis.url("foreigner", "right"));
+        StoreCalls foreigner = open(redis.url("foreigner", "right"));
 
         assertFails(AUTH_FAILED, () -> foreigner.acquire(request));
         assertFails(AUTH_FAILED, () -> foreigner.release(request.lockId()));
@@ -190,11 +189,11 @@ class RedisServerErrorsTests {
                         .keyPattern("{syncguard}:*")
                         .channelPattern("{syncguard}:*")
                         .allCommands());
-        LockBackend enough = open(redis.url("enough", "right"));
+        StoreCalls enough = open(redis.url("enough", "right"));
         enough.connect(new Deaf());
 
         assertThat(enough.acquire(request)).isInstanceOf(AcquireResult.Granted.class);
-        assertThat(enough.acquire(AcquireRequests.exclusive("order:42", "B".repeat(22), TTL, "test")
+        assertThat(enough.acquire(Requests.exclusive("order:42", "B".repeat(22), TTL, "test")
                         .waitingAs(1)))
                 .isInstanceOf(AcquireResult.Queued.class);
         Awaitility.await().until(enough::isConnected);
@@ -231,9 +230,9 @@ class RedisServerErrorsTests {
     private void acquireAndRelease(String key, int times) {
         for (int i = 0; i < times; i++) {
             String lockId = String.format(Locale.ROOT, "%s%020d", key, i);
-            AcquireRequest each = AcquireRequests.exclusive(key, lockId, TTL, "test");
+            AcquireRequest each = Requests.exclusive(key, lockId, TTL, "test");
             assertThat(backend.acquire(each)).isInstanceOf(AcquireResult.Granted.class);
-            assertThat(backend.extend(new ExtendRequest(lockId, TTL))).isInstanceOf(ExtendResult.Extended.class);
+            assertThat(backend.extend(Requests.extension(lockId, TTL))).isInstanceOf(ExtendResult.Extended.class);
             assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.RELEASED);
         }
     }
@@ -241,7 +240,7 @@ class RedisServerErrorsTests {
     @Test
     void a_server_that_stopped_is_unavailable_and_one_that_comes_back_empty_knows_no_lease_and_no_fence() {
         try (OwnRedis brief = new OwnRedis()) {
-            LockBackend client = open(brief.url());
+            StoreCalls client = open(brief.url());
             client.acquire(request);
             client.release(request.lockId());
             Fence last = ((AcquireResult.Granted) client.acquire(request)).fence();
@@ -252,7 +251,7 @@ class RedisServerErrorsTests {
             brief.start();
 
             Awaitility.await().ignoreExceptions().until(() -> !client.isLocked("order:42"));
-            assertThat(client.extend(List.of(new ExtendRequest(request.lockId(), TTL))))
+            assertThat(client.extendAll(List.of(Requests.extension(request.lockId(), TTL))))
                     .containsExactly(new ExtendResult.NotFound());
             assertThat(client.release(request.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
             assertThat(client.acquire(request))
@@ -266,33 +265,32 @@ class RedisServerErrorsTests {
     void a_replica_is_unavailable_for_locks_and_can_be_asked() {
         backend.acquire(request);
         try (OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + redis.port())) {
-            LockBackend client = open(replica.url());
+            StoreCalls client = open(replica.url());
             Awaitility.await().ignoreExceptions().until(() -> client.isLocked("order:42"));
 
             assertFails(SERVICE_UNAVAILABLE, () -> client.release(request.lockId()));
             assertFails(
                     SERVICE_UNAVAILABLE,
-                    () -> client.acquire(AcquireRequests.exclusive("order:43", request.lockId(), TTL, "test")));
+                    () -> client.acquire(Requests.exclusive("order:43", request.lockId(), TTL, "test")));
         }
     }
 
     @Test
     void a_full_memory_refuses_new_locks_and_lets_those_be_kept_and_released_that_are_held() {
         backend.acquire(request);
-        AcquireRequest kept = AcquireRequests.exclusive("order:44", "K".repeat(22), TTL, "test");
+        AcquireRequest kept = Requests.exclusive("order:44", "K".repeat(22), TTL, "test");
         backend.acquire(kept);
         redis.commands().configSet("maxmemory", "1");
         try {
             assertFails(
-                    RATE_LIMITED,
-                    () -> backend.acquire(AcquireRequests.exclusive("order:43", "B".repeat(22), TTL, "test")));
+                    RATE_LIMITED, () -> backend.acquire(Requests.exclusive("order:43", "B".repeat(22), TTL, "test")));
             assertThat(backend.isLocked("order:43")).isFalse();
             assertThat(redis.commands().get("{syncguard}:fence:order:43")).isNull();
             assertFails(RATE_LIMITED, () -> backend.forceRelease("order:42"));
-            assertThat(backend.extend(List.of(new ExtendRequest(request.lockId(), TTL)))
+            assertThat(backend.extendAll(List.of(Requests.extension(request.lockId(), TTL)))
                             .get(0))
                     .isInstanceOf(ExtendResult.Extended.class);
-            assertThat(backend.rotate(new ExtendRequest(request.lockId(), TTL)))
+            assertThat(backend.rotate(Requests.extension(request.lockId(), TTL)))
                     .isInstanceOf(ExtendResult.Rotated.class);
             assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
             assertThat(backend.releaseAfter(kept.lockId(), TTL)).isEqualTo(ReleaseResult.RELEASED);
@@ -308,22 +306,20 @@ class RedisServerErrorsTests {
         backend.acquire(request);
         AcquireRequest waiter = waiter("W", permits);
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
-        AcquireRequest reader = AcquireRequests.shared("order:44", "R".repeat(22), TTL, "test");
+        AcquireRequest reader = Requests.shared("order:44", "R".repeat(22), TTL, "test");
         backend.acquire(reader);
         List<String> before = redis.commands().keys("*");
         redis.commands().configSet("maxmemory", "1");
         try {
             assertFails(RATE_LIMITED, () -> backend.acquire(waiter("N", permits)));
-            assertFails(
-                    RATE_LIMITED,
-                    () -> backend.acquire(AcquireRequests.shared("order:44", "S".repeat(22), TTL, "test")));
+            assertFails(RATE_LIMITED, () -> backend.acquire(Requests.shared("order:44", "S".repeat(22), TTL, "test")));
             assertThat(redis.commands().keys("*")).containsExactlyInAnyOrderElementsOf(before);
             assertThat(redis.commands().zcard("{syncguard}:queue:order:42")).isOne();
             assertThat(backend.renewWaiters(List.of(waiter.keyedLockId())).get(0))
                     .isPositive();
             assertThat(backend.acquire(waiter.fromQueue())).isInstanceOf(AcquireResult.Queued.class);
             assertThat(backend.acquire(request)).as("asked twice").isInstanceOf(AcquireResult.Granted.class);
-            assertThat(backend.extend(new ExtendRequest(reader.key(), reader.lockId(), TTL)))
+            assertThat(backend.extend(Requests.extension(reader.key(), reader.lockId(), TTL)))
                     .isInstanceOf(ExtendResult.Extended.class);
             assertThat(backend.release(reader.keyedLockId())).isEqualTo(ReleaseResult.RELEASED);
             assertThat(backend.release(request.keyedLockId()).handOvers()).isNotEmpty();
@@ -335,7 +331,7 @@ class RedisServerErrorsTests {
 
     /** Accepts a hand-over. */
     private static AcquireRequest waiter(String letter, int permits) {
-        return new AcquireRequest(
+        return Requests.of(
                 "order:42",
                 permits == 0 ? LockMode.EXCLUSIVE : LockMode.SHARED,
                 permits,
@@ -440,12 +436,12 @@ class RedisServerErrorsTests {
         });
     }
 
-    private LockBackend open(String url) {
+    private StoreCalls open(String url) {
         return open(RedisServer.connections(url));
     }
 
-    private LockBackend open(LettuceConnectionFactory application) {
-        LockBackend another = batching()
+    private StoreCalls open(LettuceConnectionFactory application) {
+        StoreCalls another = batching()
                 .backend(
                         application,
                         new RedisSettings(

@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.StoppedStore;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
@@ -112,15 +113,15 @@ public final class RedisStoppedStore implements StoppedStore {
     }
 
     @Override
-    public LockBackend newBackend() {
+    public StoreCalls newBackend() {
         try {
             Class<?> settings = stopped.loadClass(RedisSettings.class.getName());
-            return (LockBackend) stopped.loadClass(RedisLockBackend.class.getName())
+            return new StoreCalls((LockBackend) stopped.loadClass(RedisLockBackend.class.getName())
                     .getConstructor(LettuceConnectionFactory.class, settings)
                     .newInstance(
                             connections,
                             settings.getConstructors()[0].newInstance(
-                                    prefix, Duration.ofSeconds(5), WAITER_TTL, 1, FenceSettings.from(fences)));
+                                    prefix, Duration.ofSeconds(5), WAITER_TTL, 1, FenceSettings.from(fences))));
         } catch (ReflectiveOperationException ex) {
             throw new IllegalStateException(ex);
         }

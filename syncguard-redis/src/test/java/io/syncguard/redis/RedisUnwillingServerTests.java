@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.RedisServer;
 import java.nio.file.Files;
@@ -34,10 +34,9 @@ class RedisUnwillingServerTests {
     /** While the server reads, it answers requests each time it has read this number of bytes. */
     private static final int TWO_MEGABYTES = 1 << 21;
 
-    private final AcquireRequest held =
-            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
+    private final AcquireRequest held = Requests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
     private final AcquireRequest request =
-            AcquireRequests.exclusive("order:43", "B".repeat(22), Duration.ofMinutes(10), "test");
+            Requests.exclusive("order:43", "B".repeat(22), Duration.ofMinutes(10), "test");
 
     @TempDir
     private Path directory;
@@ -45,7 +44,7 @@ class RedisUnwillingServerTests {
     @Test
     void one_that_cannot_save() throws Exception {
         try (OwnRedis redis = new OwnRedis("save 3600 1", "dir " + directory)) {
-            try (LockBackend backend = open(redis)) {
+            try (StoreCalls backend = open(redis)) {
                 backend.acquire(held);
                 Path inTheWay = Files.createDirectory(directory.resolve("dump.rdb"));
                 redis.commands().bgsave();
@@ -71,7 +70,7 @@ class RedisUnwillingServerTests {
     @Test
     void one_that_is_still_reading_what_it_has_saved() {
         try (OwnRedis redis = new OwnRedis("dir " + directory, "rdbcompression no", "key-load-delay 300000");
-                LockBackend backend = open(redis)) {
+                StoreCalls backend = open(redis)) {
             backend.acquire(held);
             IntStream.range(0, KEYS).forEach(i -> redis.commands().setrange("ballast:" + i, TWO_MEGABYTES, "."));
             redis.commands().save();
@@ -90,7 +89,7 @@ class RedisUnwillingServerTests {
     void a_replica_that_has_lost_its_master() {
         try (OwnRedis master = new OwnRedis();
                 OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port(), "replica-serve-stale-data no");
-                LockBackend backend = open(replica)) {
+                StoreCalls backend = open(replica)) {
             master.stop();
 
             eventually().untilAsserted(() -> assertUnavailable("MASTERDOWN", () -> backend.isLocked("order:43")));
@@ -107,7 +106,7 @@ class RedisUnwillingServerTests {
     @Test
     void one_that_misses_its_replicas() {
         try (OwnRedis redis = new OwnRedis("min-replicas-to-write 1");
-                LockBackend backend = open(redis)) {
+                StoreCalls backend = open(redis)) {
             assertUnavailable("NOREPLICAS", backend);
 
             redis.commands().configSet("min-replicas-to-write", "0");
@@ -115,7 +114,7 @@ class RedisUnwillingServerTests {
         }
     }
 
-    private void assertUnavailable(String word, LockBackend backend) {
+    private void assertUnavailable(String word, StoreCalls backend) {
         assertUnavailable(word, () -> backend.acquire(request));
     }
 
@@ -127,15 +126,15 @@ class RedisUnwillingServerTests {
     }
 
     /** The failed acquisition left nothing behind. */
-    private void assertLocks(LockBackend backend) {
+    private void assertLocks(StoreCalls backend) {
         assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(
                         AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(1));
     }
 
-    private static LockBackend open(OwnRedis redis) {
-        return new RedisLockBackend(
+    private static StoreCalls open(OwnRedis redis) {
+        return new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(redis.url()),
                 // From counters: the number of grants.
                 new RedisSettings(
@@ -143,7 +142,7 @@ class RedisUnwillingServerTests {
                         Duration.ofSeconds(10),
                         RedisSettings.WAITER_TTL,
                         1,
-                        FenceSettings.from(FenceSource.COUNTER)));
+                        FenceSettings.from(FenceSource.COUNTER))));
     }
 
     private static ConditionFactory eventually() {

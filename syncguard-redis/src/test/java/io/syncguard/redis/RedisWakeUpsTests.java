@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
@@ -29,11 +29,11 @@ class RedisWakeUpsTests {
     private static final Duration TTL = Duration.ofMinutes(1);
 
     private final OwnRedis redis = new OwnRedis();
-    private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest holder = Requests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private final AcquireRequest waiter =
-            new AcquireRequest("order:42", EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
+            Requests.of("order:42", EXCLUSIVE, 0, "B".repeat(22), TTL, "test", false, false, 7L);
     private final RecordingWakeUpListener received = new RecordingWakeUpListener();
-    private LockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void connect() {
@@ -100,7 +100,7 @@ class RedisWakeUpsTests {
                                 .resetChannels()
                                 .allCommands());
         try (CapturedLog log = new CapturedLog();
-                LockBackend withoutChannels = open(redis.url("no-channels", "right"))) {
+                StoreCalls withoutChannels = open(redis.url("no-channels", "right"))) {
             withoutChannels.acquire(holder);
 
             assertThat(withoutChannels.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
@@ -136,10 +136,10 @@ class RedisWakeUpsTests {
         eventually().untilAsserted(() -> assertThat(received.looks).hasValue(1));
     }
 
-    private LockBackend open(String url) {
-        LockBackend another = new RedisLockBackend(
+    private StoreCalls open(String url) {
+        StoreCalls another = new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(url),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1))));
         another.connect(received);
         return another;
     }

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.RedisProxy;
 import java.net.URI;
@@ -51,14 +51,13 @@ class RedisWrongServerTests {
     private enum Operation {
         ACQUIRE(backend -> backend.acquire(request("free", "F"))),
         EXTEND(backend -> backend.extend(extension())),
-        HEARTBEAT(backend ->
-                backend.extendLater(List.of(extension())).toCompletableFuture().join()),
+        HEARTBEAT(backend -> backend.extendAll(List.of(extension()))),
         ROTATE(backend -> backend.rotate(extension())),
         RELEASE(backend -> backend.release(HELD));
 
-        private final Consumer<LockBackend> call;
+        private final Consumer<StoreCalls> call;
 
-        Operation(Consumer<LockBackend> call) {
+        Operation(Consumer<StoreCalls> call) {
             this.call = call;
         }
     }
@@ -73,7 +72,7 @@ class RedisWrongServerTests {
     @ParameterizedTest
     @CsvSource({"ACQUIRE, AUTO", "ACQUIRE, ALWAYS", "EXTEND, AUTO", "HEARTBEAT, AUTO", "ROTATE, AUTO", "RELEASE, AUTO"})
     void both_connections_go_to_the_new_master_behind_the_same_address(Operation operation, RedisBatching batching) {
-        try (LockBackend backend = open(batching)) {
+        try (StoreCalls backend = open(batching)) {
             backend.connect(IGNORED);
             eventually().ignoreExceptions().until(() -> backend.acquire(request("held", "A")) != null);
             backend.acquire(request("held", "B").waitingAs(1));
@@ -103,7 +102,7 @@ class RedisWrongServerTests {
         first.commands().configSet("replica-serve-stale-data", servesStaleData ? "yes" : "no");
         second.commands().replicaofNoOne();
         first.commands().replicaof("127.0.0.1", 1);
-        try (LockBackend backend = open(RedisBatching.AUTO)) {
+        try (StoreCalls backend = open(RedisBatching.AUTO)) {
             assertThatExceptionOfType(LockBackendException.class)
                     .isThrownBy(() -> backend.acquire(request("free", "F")))
                     .withStackTraceContaining(servesStaleData ? "READONLY" : "MASTERDOWN");
@@ -122,7 +121,7 @@ class RedisWrongServerTests {
                 .count();
     }
 
-    private LockBackend open(RedisBatching batching) {
+    private StoreCalls open(RedisBatching batching) {
         return batching.backend(
                 new LettuceConnectionFactory(new RedisStandaloneConfiguration(
                         "127.0.0.1", URI.create(address.url()).getPort())),
@@ -135,11 +134,11 @@ class RedisWrongServerTests {
     }
 
     private static AcquireRequest request(String key, String letter) {
-        return AcquireRequests.exclusive(key, letter.repeat(22), Duration.ofMinutes(10), "test");
+        return Requests.exclusive(key, letter.repeat(22), Duration.ofMinutes(10), "test");
     }
 
     private static ExtendRequest extension() {
-        return new ExtendRequest(HELD, Duration.ofMinutes(10));
+        return Requests.extension(HELD, Duration.ofMinutes(10));
     }
 
     private static ConditionFactory eventually() {

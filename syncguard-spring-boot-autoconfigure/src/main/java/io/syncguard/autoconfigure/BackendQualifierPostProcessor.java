@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.spi.LockBackend;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -24,7 +25,7 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
         if (named.stream().noneMatch(backend -> beans.containsBeanDefinition(backend.bean()))) {
-            // The application has its own LockBackend or LockManager.
+            requireKnownNames(beans);
             return;
         }
         requireAllNamed(beans);
@@ -51,6 +52,19 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
         }
     }
 
+    /** A misspelt name fails the start before any other bean, unless the application has its own store or manager. */
+    private void requireKnownNames(ConfigurableListableBeanFactory beans) {
+        if (beans.getBeanNamesForType(LockBackend.class, true, false).length == 0
+                && isOurs(beans, SyncGuardAutoConfiguration.MANAGER)) {
+            named.stream()
+                    .filter(backend -> !LockStores.isOurs(backend))
+                    .findFirst()
+                    .ifPresent(backend -> {
+                        throw LockStores.missing(backend);
+                    });
+        }
+    }
+
     /** A named backend without its library fails the start, and not only the first use. */
     private void requireAllNamed(ConfigurableListableBeanFactory beans) {
         for (Backend backend : named) {
@@ -69,12 +83,16 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
 
     private static void qualifyOurs(ConfigurableListableBeanFactory beans, String bean, Backend backend) {
         // A bean of the application in its place may belong to any store.
-        if (beans.containsBeanDefinition(bean)
-                && SyncGuardAutoConfiguration.class
-                        .getName()
-                        .equals(definition(beans, bean).getFactoryBeanName())) {
+        if (isOurs(beans, bean)) {
             qualify(beans, bean, backend);
         }
+    }
+
+    private static boolean isOurs(ConfigurableListableBeanFactory beans, String bean) {
+        return beans.containsBeanDefinition(bean)
+                && SyncGuardAutoConfiguration.class
+                        .getName()
+                        .equals(definition(beans, bean).getFactoryBeanName());
     }
 
     private static void qualify(ConfigurableListableBeanFactory beans, String bean, Backend backend) {

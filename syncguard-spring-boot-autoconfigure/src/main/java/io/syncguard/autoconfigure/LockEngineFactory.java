@@ -29,7 +29,7 @@ record LockEngineFactory(
                 store,
                 properties.engineSettings(defaultOwner(environment), locks.settings()),
                 transactions.getIfAvailable(
-                        () -> new SpringTransactions(store.name(), store.pins(), properties.commitGuard())),
+                        () -> new SpringTransactions(store.info().name(), store.pins(), properties.commitGuard())),
                 listeners.all(),
                 observer.getIfAvailable(() -> LockObserver.NONE));
     }

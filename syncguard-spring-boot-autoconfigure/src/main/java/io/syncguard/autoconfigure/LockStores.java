@@ -179,6 +179,11 @@ final class LockStores {
         }
     }
 
+    /** Whether it is a store of this library. */
+    static boolean isOurs(Backend backend) {
+        return LIBRARIES.containsKey(backend.name());
+    }
+
     /** The failure of a start where the property names this store, but it was not configured. */
     static LockSetupException missing(Backend backend) {
         String libraries = LIBRARIES.get(backend.name());

@@ -24,8 +24,8 @@ public final class SyncGuardInfoAutoConfiguration {
     @Bean
     @ConditionalOnEnabledInfoContributor("syncguard")
     @ConditionalOnMissingBean
-    StoreInfo syncGuardStoreInfo(ListableBeanFactory beans, SyncGuardInfoProperties properties) {
-        return new StoreInfo(LockEngines.of(beans), properties.showOwner());
+    StoreInfoContributor syncGuardStoreInfo(ListableBeanFactory beans, SyncGuardInfoProperties properties) {
+        return new StoreInfoContributor(LockEngines.of(beans), properties.showOwner());
     }
 
     @Bean

@@ -136,12 +136,12 @@ class ActuatorAutoConfigurationTests {
                                 "locks",
                                 Map.of("syncGuardLockManager", Map.of("backend", "memory", "owner", "orders@7"))));
         runner.withPropertyValues("management.info.syncguard.enabled=false")
-                .run(context -> assertThat(context).doesNotHaveBean(StoreInfo.class));
+                .run(context -> assertThat(context).doesNotHaveBean(StoreInfoContributor.class));
     }
 
     private static Map<String, Object> infoOf(ApplicationContext context) {
         Info.Builder info = new Info.Builder();
-        context.getBean(StoreInfo.class).contribute(info);
+        context.getBean(StoreInfoContributor.class).contribute(info);
         return info.build().getDetails();
     }
 

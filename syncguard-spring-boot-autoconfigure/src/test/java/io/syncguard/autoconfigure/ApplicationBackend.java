@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
@@ -9,7 +10,6 @@ import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -33,7 +33,7 @@ public final class ApplicationBackend {
     private ApplicationBackend() {}
 
     /** Creates a backend with the default settings, and the schema. */
-    public static LockBackend on(String url) {
+    public static StoreCalls on(String url) {
         return on(url, 8, Duration.ofSeconds(5));
     }
 
@@ -43,7 +43,7 @@ public final class ApplicationBackend {
      * @param poolSize see {@code syncguard.postgres.pool-size}
      * @param networkTimeout see {@code syncguard.postgres.network-timeout}
      */
-    public static LockBackend on(String url, int poolSize, Duration networkTimeout) {
+    public static StoreCalls on(String url, int poolSize, Duration networkTimeout) {
         return on(url, poolSize, networkTimeout, PostgresSettings.WAITER_TTL);
     }
 
@@ -54,7 +54,7 @@ public final class ApplicationBackend {
      *     shards
      * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
-    public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
+    public static StoreCalls on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
         return on(url, poolSize, networkTimeout, waiterTtl, property -> null);
     }
 
@@ -63,7 +63,7 @@ public final class ApplicationBackend {
      *
      * @param properties the values of {@value #BATCHING} and {@code syncguard.fences}; null for the default
      */
-    public static LockBackend on(
+    public static StoreCalls on(
             String url,
             int poolSize,
             Duration networkTimeout,
@@ -99,21 +99,21 @@ public final class ApplicationBackend {
         return value == null ? otherwise : Enum.valueOf(otherwise.getDeclaringClass(), value.toUpperCase(Locale.ROOT));
     }
 
-    private static LockBackend onRedis(String url, RedisBatching batching, RedisSettings settings) {
+    private static StoreCalls onRedis(String url, RedisBatching batching, RedisSettings settings) {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
         return batching.backend(application, settings);
     }
 
-    private static LockBackend onCluster(String nodes, RedisBatching batching, RedisSettings settings) {
+    private static StoreCalls onCluster(String nodes, RedisBatching batching, RedisSettings settings) {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application =
                 new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
         return batching.backend(application, settings);
     }
 
-    private static LockBackend onPostgres(
+    private static StoreCalls onPostgres(
             String url,
             int poolSize,
             Duration networkTimeout,
@@ -126,7 +126,7 @@ public final class ApplicationBackend {
     }
 
     /** Creates a backend on a database with the schema. It connects with the first request. */
-    static LockBackend onReadyPostgres(
+    static StoreCalls onReadyPostgres(
             String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
         return on(pools(url, poolSize, networkTimeout), waiterTtl, batching);
     }
@@ -138,7 +138,7 @@ public final class ApplicationBackend {
         return new PostgresPools(application, false, poolSize, true, networkTimeout, "");
     }
 
-    private static LockBackend on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {
+    private static StoreCalls on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {
         pools.started();
         return batching.backend(
                 pools.operations(),

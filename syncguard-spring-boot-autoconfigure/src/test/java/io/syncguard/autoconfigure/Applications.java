@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.core.LockEngine;
 import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -101,5 +102,10 @@ final class Applications {
                 .filter(name -> name.startsWith("io.syncguard.autoconfigure."))
                 .map(name -> ClassUtils.resolveClassName(name, classLoader))
                 .toArray(Class<?>[]::new));
+    }
+
+    static boolean wakeUpsArrive(ApplicationContext application) {
+        return Boolean.TRUE.equals(
+                application.getBean(LockEngine.class).diagnostics().process().wakeUps());
     }
 }

@@ -10,13 +10,13 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.LeasePins;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.ServerProxy;
@@ -70,7 +70,7 @@ class HungServerTests {
     private final TestDatabase database = TestDatabase.withSchema();
     private final Map<String, Call> calls = new LinkedHashMap<>();
     private ServerProxy proxy;
-    private LockBackend backend;
+    private StoreCalls backend;
     private LockEngine engine;
 
     enum Store {
@@ -312,7 +312,7 @@ class HungServerTests {
         }
     }
 
-    private LockBackend backend(Store store, int poolSize, Duration timeout) {
+    private StoreCalls backend(Store store, int poolSize, Duration timeout) {
         String url = proxy.url();
         if (store == Store.REDIS) {
             return ApplicationBackend.on(url, poolSize, timeout, PostgresSettings.WAITER_TTL);

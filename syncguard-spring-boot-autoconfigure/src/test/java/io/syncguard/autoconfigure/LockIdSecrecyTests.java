@@ -12,9 +12,8 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
 import io.syncguard.postgres.PostgresTables;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -164,8 +163,8 @@ class LockIdSecrecyTests {
     void the_text_of_a_request_shows_none() {
         String lockId = "lock-id---------------";
         lockIds.add(lockId);
-        visible.add(AcquireRequests.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
-        visible.add(List.of(new ExtendRequest(lockId, Duration.ofSeconds(1))));
+        visible.add(Requests.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
+        visible.add(List.of(Requests.extension(lockId, Duration.ofSeconds(1))));
 
         assertNoLockIdIsVisible();
     }

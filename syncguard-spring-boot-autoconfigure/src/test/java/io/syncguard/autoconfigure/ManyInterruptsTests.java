@@ -10,9 +10,9 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.postgres.PostgresSettings;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.RedisProxy;
@@ -55,7 +55,7 @@ class ManyInterruptsTests {
         try (ServerProxy proxy = store.equals("redis")
                         ? new RedisProxy(RedisServer.url())
                         : new PostgresProxy(TestDatabase.withSchema().url());
-                LockBackend backend =
+                StoreCalls backend =
                         ApplicationBackend.on(proxy.url(), 4, Duration.ofSeconds(20), PostgresSettings.WAITER_TTL);
                 LockEngine engine = new LockEngine(
                         backend,

@@ -3,11 +3,11 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresProxy;
@@ -32,8 +32,8 @@ class MissedWakeUpsTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
 
-    private final AcquireRequest held = AcquireRequests.exclusive("k", "A".repeat(22), TTL, "test");
-    private final AcquireRequest waiter = AcquireRequests.exclusive("k", "B".repeat(22), TTL, "test");
+    private final AcquireRequest held = Requests.exclusive("k", "A".repeat(22), TTL, "test");
+    private final AcquireRequest waiter = Requests.exclusive("k", "B".repeat(22), TTL, "test");
     private final Woken woken = new Woken();
     private final CapturedLog log = new CapturedLog(Level.INFO);
 
@@ -46,7 +46,7 @@ class MissedWakeUpsTests {
     void where_notifications_get_lost_callers_poll_until_they_arrive_again() {
         String url = PostgresServer.newDatabaseUrl();
         try (PostgresProxy address = new PostgresProxy(url);
-                LockBackend backend = ApplicationBackend.on(address.url())) {
+                StoreCalls backend = ApplicationBackend.on(address.url())) {
             listen(backend);
             address.swallowNotifications(true);
             eventually().until(() -> !backend.isConnected());
@@ -67,7 +67,7 @@ class MissedWakeUpsTests {
         try (OwnPostgres first = new OwnPostgres();
                 OwnPostgres second = first.newStandby();
                 PostgresProxy address = new PostgresProxy(first.url());
-                LockBackend backend = ApplicationBackend.on(address.url())) {
+                StoreCalls backend = ApplicationBackend.on(address.url())) {
             listen(backend);
             List<Integer> listening = listeners(first.jdbc());
             second.promote();
@@ -86,14 +86,14 @@ class MissedWakeUpsTests {
         }
     }
 
-    private void listen(LockBackend backend) {
+    private void listen(StoreCalls backend) {
         backend.connect(woken);
         backend.acquire(held);
         assertThat(backend.acquire(waiter.waitingAs(1))).isInstanceOf(AcquireResult.Queued.class);
         eventually().until(backend::isConnected);
     }
 
-    private void assertWoken(LockBackend backend, long number) {
+    private void assertWoken(StoreCalls backend, long number) {
         eventually().until(backend::isConnected);
         backend.acquire(waiter.waitingAs(number));
         backend.release(held.lockId());

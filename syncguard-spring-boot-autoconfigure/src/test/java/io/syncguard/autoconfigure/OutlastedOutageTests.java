@@ -8,10 +8,11 @@ import io.lettuce.core.ScriptOutputType;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.embedded.OwnRedis;
@@ -21,7 +22,6 @@ import io.syncguard.leader.LeaderMember;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.ServerProxy;
@@ -128,7 +128,7 @@ class OutlastedOutageTests {
     @ParameterizedTest
     @MethodSource("outages")
     void waiters_go_on(Outage outage) {
-        LockBackend elsewhere = opened(backend(outage.onRedis ? redis.url() : postgres.url()));
+        StoreCalls elsewhere = opened(backend(outage.onRedis ? redis.url() : postgres.url()));
         ServerProxy proxy = opened(outage.onRedis ? new RedisProxy(redis.url()) : new PostgresProxy(postgres.url()));
         InterceptedBackend backend = new InterceptedBackend(backend(proxy.url()));
         LockEngine engine =
@@ -137,7 +137,7 @@ class OutlastedOutageTests {
         Map<String, String> lockIds = new LinkedHashMap<>();
         for (String key : kinds.keySet()) {
             lockIds.put(key, elsewhere.lockIdFor(key, String.format(Locale.ROOT, "%022d", lockIds.size())));
-            AcquireRequest held = AcquireRequests.exclusive(key, lockIds.get(key), Duration.ofMinutes(10), "elsewhere");
+            AcquireRequest held = Requests.exclusive(key, lockIds.get(key), Duration.ofMinutes(10), "elsewhere");
             eventually()
                     .ignoreExceptions()
                     .until(() -> elsewhere.acquire(held.fromQueue()) instanceof AcquireResult.Granted);
@@ -233,7 +233,7 @@ class OutlastedOutageTests {
         return closeable;
     }
 
-    private static LockBackend backend(String url) {
+    private static StoreCalls backend(String url) {
         // A server that has just started may be slow.
         return eventually()
                 .ignoreExceptions()

@@ -8,7 +8,6 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PgBouncer;
 import io.syncguard.testing.PostgresServer;
@@ -143,8 +142,7 @@ class PgBouncerTests {
                             assertThat(waiter.get().fence()).isGreaterThan(lock.fence());
                             waiter.get().release();
                         }
-                        assertThat(other.getBean(LockBackend.class).isConnected())
-                                .isFalse();
+                        assertThat(Applications.wakeUpsArrive(other)).isFalse();
                     }));
             assertThat(log.messages()).singleElement().asString().contains("do not pass the pooler");
         }
@@ -220,7 +218,7 @@ class PgBouncerTests {
             LockManager locks = application.getBean(LockManager.class);
             LockHandle lock = locks.acquire(ORDER);
             FutureTask<LockHandle> waiter = start(() -> locks.acquire(ORDER));
-            eventually().until(() -> application.getBean(LockBackend.class).isConnected());
+            eventually().until(() -> Applications.wakeUpsArrive(application));
             lock.release();
             eventually().until(waiter::isDone);
             waiter.get().release();

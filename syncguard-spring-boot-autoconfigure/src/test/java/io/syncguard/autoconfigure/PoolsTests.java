@@ -12,7 +12,6 @@ import io.agroal.api.security.SimplePassword;
 import io.syncguard.LockManager;
 import io.syncguard.LockTemplate;
 import io.syncguard.embedded.OwnPostgres;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -278,8 +277,7 @@ class PoolsTests {
                         assertThat(application.getBean(LockManager.class).isLocked("order:1"))
                                 .isFalse();
                         Applications.waitForALock(application);
-                        LockBackend backend = application.getBean(LockBackend.class);
-                        await().atMost(Duration.ofSeconds(10)).until(backend::isConnected);
+                        await().atMost(Duration.ofSeconds(10)).until(() -> Applications.wakeUpsArrive(application));
                     });
             assertThat(log.messages().stream()
                             .anyMatch(message ->

@@ -2,15 +2,14 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -38,7 +37,7 @@ class PromotedStandbyTests {
         long lostOfAnother;
         try (OwnPostgres primary = new OwnPostgres();
                 OwnPostgres standby = primary.newStandby()) {
-            try (LockBackend backend = open(primary, fences)) {
+            try (StoreCalls backend = open(primary, fences)) {
                 first = granted(backend, before);
                 awaitReceived(primary, standby);
                 standby.stop();
@@ -49,7 +48,7 @@ class PromotedStandbyTests {
             standby.start();
             standby.promote();
 
-            try (LockBackend backend = open(standby, fences)) {
+            try (StoreCalls backend = open(standby, fences)) {
                 long behindLost = rotated(backend, before);
                 long behindLostOfAnother = granted(backend, request("order:43", "C"));
                 if (fences == FenceSource.CLOCK) {
@@ -71,7 +70,7 @@ class PromotedStandbyTests {
                         .queryForObject("SELECT pg_last_wal_replay_lsn() >= ?::pg_lsn", Boolean.class, written));
     }
 
-    private static LockBackend open(OwnPostgres server, FenceSource fences) {
+    private static StoreCalls open(OwnPostgres server, FenceSource fences) {
         return ApplicationBackend.on(
                 server.url(),
                 4,
@@ -81,17 +80,17 @@ class PromotedStandbyTests {
     }
 
     private static AcquireRequest request(String key, String letter) {
-        return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
+        return Requests.exclusive(key, letter.repeat(22), TTL, "test");
     }
 
-    private static long granted(LockBackend backend, AcquireRequest request) {
+    private static long granted(StoreCalls backend, AcquireRequest request) {
         AcquireResult result = backend.acquire(request);
         assertThat(result).isInstanceOf(AcquireResult.Granted.class);
         return ((AcquireResult.Granted) result).fence().value();
     }
 
-    private static long rotated(LockBackend backend, AcquireRequest request) {
-        ExtendResult result = backend.rotate(new ExtendRequest(request.lockId(), TTL));
+    private static long rotated(StoreCalls backend, AcquireRequest request) {
+        ExtendResult result = backend.rotate(Requests.extension(request.lockId(), TTL));
         assertThat(result).isInstanceOf(ExtendResult.Rotated.class);
         return ((ExtendResult.Rotated) result).fence().value();
     }

@@ -6,18 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
@@ -45,7 +44,7 @@ class RoundTripTests {
 
     private PostgresPools pools;
     private long statementsSoFar = -1;
-    private LockBackend backend;
+    private StoreCalls backend;
 
     @BeforeEach
     void open() {
@@ -53,7 +52,7 @@ class RoundTripTests {
         application.setMaximumPoolSize(1);
         pools = new PostgresPools(application, false, 1, true, Duration.ofSeconds(2), "");
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
-        backend = new PostgresLockBackend(
+        backend = new StoreCalls(new PostgresLockBackend(
                 pools.operations(),
                 pools.engine(),
                 pools.wakeUps(),
@@ -64,7 +63,7 @@ class RoundTripTests {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                pools::close);
+                pools::close));
         admin.execute("CREATE EXTENSION pg_stat_statements");
         useBothPools();
         // A pool may open a second connection in the background, and the messages of that count as well.
@@ -90,7 +89,7 @@ class RoundTripTests {
                 .as("from the second refusal on")
                 .isInstanceOf(AcquireResult.Refused.class));
         costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendResult.Extended.class));
-        costsOne(() -> assertThat(backend.rotate(new ExtendRequest("1---------------------", TTL)))
+        costsOne(() -> assertThat(backend.rotate(Requests.extension("1---------------------", TTL)))
                 .isInstanceOf(ExtendResult.Rotated.class));
         costsOne(() -> assertThat(backend.isLocked("a")).isTrue());
         costsOne(() -> assertThat(backend.lookup("a")).hasSize(1));
@@ -125,8 +124,8 @@ class RoundTripTests {
                 .toList();
         lockIds.forEach(lockId -> backend.acquire(request("key " + lockId, lockId)));
 
-        costsOne(() -> assertThat(backend.extend(lockIds.stream()
-                        .map(lockId -> new ExtendRequest(lockId, TTL))
+        costsOne(() -> assertThat(backend.extendAll(lockIds.stream()
+                        .map(lockId -> Requests.extension(lockId, TTL))
                         .toList()))
                 .hasSize(500)
                 .hasOnlyElementsOfType(ExtendResult.Extended.class));
@@ -178,7 +177,7 @@ class RoundTripTests {
 
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> backend.acquire(
-                        AcquireRequests.exclusive("a", "1---------------------", Duration.ofMillis(1500), "test")))
+                        Requests.exclusive("a", "1---------------------", Duration.ofMillis(1500), "test")))
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT))
                 .withMessageContaining("'a'");
 
@@ -192,11 +191,11 @@ class RoundTripTests {
     }
 
     private static AcquireRequest request(String key, String lockId) {
-        return AcquireRequests.exclusive(key, lockId, TTL, "test");
+        return Requests.exclusive(key, lockId, TTL, "test");
     }
 
     private ExtendResult extend(String lockId) {
-        return backend.extend(List.of(new ExtendRequest(lockId, TTL))).get(0);
+        return backend.extendAll(List.of(Requests.extension(lockId, TTL))).get(0);
     }
 
     private void costsOne(Runnable operation) {
@@ -214,7 +213,7 @@ class RoundTripTests {
 
     private void useBothPools() {
         backend.isLocked("warm up");
-        backend.extend(List.of(new ExtendRequest("nobody's--------------", Duration.ofSeconds(30))));
+        backend.extendAll(List.of(Requests.extension("nobody's--------------", Duration.ofSeconds(30))));
     }
 
     /** Whether there were no messages since the last call. */

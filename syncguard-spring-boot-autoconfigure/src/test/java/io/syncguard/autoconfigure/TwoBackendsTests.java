@@ -88,7 +88,7 @@ class TwoBackendsTests {
                     .containsExactly(primary);
             assertThat(application.getBean(LockTemplate.class).manager())
                     .isSameAs(application.getBean(LockManager.class));
-            assertThat(application.getBean(LockBackend.class).name()).isEqualTo(primary);
+            assertThat(application.getBean(LockBackend.class).info().name()).isEqualTo(primary);
             BackendInfo expected = new BackendInfo(primary, true, BackendInfo.Clock.SERVER);
             assertThat(application.getBean(LockManager.class).admin().backend()).isEqualTo(expected);
             assertThat(LockManager.routing(() -> application.getBean(LockManager.class))

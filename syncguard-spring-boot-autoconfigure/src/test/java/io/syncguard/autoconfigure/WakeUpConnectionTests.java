@@ -8,7 +8,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.postgres.PromptSocketFactory;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.net.URL;
@@ -79,8 +78,7 @@ class WakeUpConnectionTests {
 
                     eventually().until(waiting::isDone);
                     waiting.get().release();
-                    assertThat(application.getBean(LockBackend.class).isConnected())
-                            .isFalse();
+                    assertThat(Applications.wakeUpsArrive(application)).isFalse();
                     assertThat(listeners()).isZero();
                 });
     }
@@ -180,7 +178,7 @@ class WakeUpConnectionTests {
             LockHandle lock = locks.acquire(LockRequest.of("k"));
             assertThat(listeners()).as("before a caller waits").isZero();
             FutureTask<LockHandle> waiting = waitingFor(locks);
-            eventually().until(() -> application.getBean(LockBackend.class).isConnected());
+            eventually().until(() -> Applications.wakeUpsArrive(application));
             assertThat(listeners()).isEqualTo(1);
 
             lock.release();

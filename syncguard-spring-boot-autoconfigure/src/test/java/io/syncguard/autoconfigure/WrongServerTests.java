@@ -3,13 +3,12 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.PostgresProxy;
 import java.io.IOException;
@@ -32,7 +31,7 @@ class WrongServerTests {
         try (OwnPostgres primary = new OwnPostgres();
                 OwnPostgres standby = primary.newStandby();
                 PostgresProxy address = new PostgresProxy(primary.url());
-                LockBackend backend = ApplicationBackend.on(address.url(), 4, Duration.ofSeconds(5))) {
+                StoreCalls backend = ApplicationBackend.on(address.url(), 4, Duration.ofSeconds(5))) {
             backend.connect(new Ignored());
             AcquireRequest held = request("held", "A");
             backend.acquire(held);
@@ -45,13 +44,13 @@ class WrongServerTests {
                             .hasRootCauseInstanceOf(PSQLException.class)
                             .rootCause()
                             .hasMessageContaining("read-only"));
-            assertThatThrownBy(() -> backend.extend(List.of(new ExtendRequest(held.lockId(), TTL))));
+            assertThatThrownBy(() -> backend.extendAll(List.of(Requests.extension(held.lockId(), TTL))));
 
             address.moveTo(primary.port());
 
             eventually()
                     .ignoreExceptions()
-                    .untilAsserted(() -> assertThat(backend.extend(List.of(new ExtendRequest(held.lockId(), TTL))))
+                    .untilAsserted(() -> assertThat(backend.extendAll(List.of(Requests.extension(held.lockId(), TTL))))
                             .hasOnlyElementsOfType(ExtendResult.Extended.class));
             eventually()
                     .ignoreExceptions()
@@ -68,7 +67,7 @@ class WrongServerTests {
     }
 
     private static AcquireRequest request(String key, String letter) {
-        return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
+        return Requests.exclusive(key, letter.repeat(22), TTL, "test");
     }
 
     private static ConditionFactory eventually() {

@@ -9,7 +9,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ServerProxy;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +29,7 @@ public abstract class LateExtensionContract {
 
     private ServerProxy proxy;
     private EngineFixture fixture;
-    private LockBackend elsewhere;
+    private StoreCalls elsewhere;
     private LockHandle lock;
 
     /** Creates a proxy to the server, where other stores may have keys, too. */
@@ -43,7 +42,7 @@ public abstract class LateExtensionContract {
     void acquire() {
         elsewhere = ApplicationBackend.on(url());
         // Load the scripts first: a Redis that does not know a script receives its first request twice.
-        ExtendRequest nobody = new ExtendRequest(request.key(), "warm up", EngineFixture.TTL);
+        ExtendRequest nobody = Requests.extension(request.key(), "warm up", EngineFixture.TTL);
         elsewhere.extend(List.of(nobody));
         elsewhere.rotate(nobody);
         proxy = newProxy();

@@ -7,8 +7,6 @@ import io.syncguard.LockMode;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
@@ -28,7 +26,7 @@ class PostgresFirstWriterTests {
 
     private final LockIds lockIds = new LockIds();
     private final List<Long> woken = new CopyOnWriteArrayList<>();
-    private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
+    private final StoreCalls backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
 
     @BeforeEach
     void connect() {
@@ -65,12 +63,12 @@ class PostgresFirstWriterTests {
         assertThat(backend.acquire(reader.waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
         eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L));
 
-        backend.extend(List.of(new ExtendRequest(reader.lockId(), Duration.ofMillis(1))));
+        backend.extend(List.of(Requests.extension(reader.lockId(), Duration.ofMillis(1))));
 
         eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L, 2L, 3L));
     }
 
     private AcquireRequest request(LockMode mode) {
-        return new AcquireRequest("order:42", mode, 0, lockIds.next(), HOUR, "test", false, false, null);
+        return Requests.of("order:42", mode, 0, lockIds.next(), HOUR, "test", false, false, null);
     }
 }

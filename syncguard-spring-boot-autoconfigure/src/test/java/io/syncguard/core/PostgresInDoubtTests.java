@@ -10,8 +10,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresProxy;
@@ -48,9 +46,9 @@ class PostgresInDoubtTests {
         proxy = new PostgresProxy(url);
         // One connection in each pool, opened now: a new one asks the server for its settings, and that answer would be
         // lost.
-        LockBackend server = ApplicationBackend.on(proxy.url(), 1, Duration.ofMinutes(1));
+        StoreCalls server = ApplicationBackend.on(proxy.url(), 1, Duration.ofMinutes(1));
         server.isLocked("warm up");
-        server.extend(List.of(new ExtendRequest("warm up", EngineFixture.TTL)));
+        server.extend(List.of(Requests.extension("warm up", EngineFixture.TTL)));
         fixture = new EngineFixture(server);
         locks = fixture.engine;
         other = new OtherSession(url);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -23,14 +22,14 @@ class PostgresNextLookTests {
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final LockIds lockIds = new LockIds();
-    private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
+    private final StoreCalls backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
     private final AcquireRequest writer =
-            AcquireRequests.exclusive("order:42", lockIds.next(), HOUR, "test").waitingAs(1);
+            Requests.exclusive("order:42", lockIds.next(), HOUR, "test").waitingAs(1);
 
     @BeforeEach
     void read() {
-        backend.acquire(AcquireRequests.shared("order:42", lockIds.next(), MINUTE, "test"));
-        backend.acquire(AcquireRequests.shared("order:42", lockIds.next(), HOUR, "test"));
+        backend.acquire(Requests.shared("order:42", lockIds.next(), MINUTE, "test"));
+        backend.acquire(Requests.shared("order:42", lockIds.next(), HOUR, "test"));
     }
 
     @AfterEach

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.PostgresServer;
@@ -28,7 +26,7 @@ class PostgresShortenedLeaseTests {
 
     private final LockIds lockIds = new LockIds();
     private final List<Long> woken = new CopyOnWriteArrayList<>();
-    private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
+    private final StoreCalls backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
     private final AcquireRequest first = request();
 
     @BeforeEach
@@ -50,7 +48,7 @@ class PostgresShortenedLeaseTests {
         backend.acquire(first.waitingAs(1));
         backend.acquire(request().waitingAs(2));
         eventually().until(backend::isConnected);
-        backend.extend(List.of(new ExtendRequest(held.lockId(), Duration.ofMillis(1))));
+        backend.extend(List.of(Requests.extension(held.lockId(), Duration.ofMillis(1))));
         eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L));
     }
 
@@ -74,6 +72,6 @@ class PostgresShortenedLeaseTests {
     }
 
     private AcquireRequest request() {
-        return AcquireRequests.exclusive("order:42", lockIds.next(), HOUR, "test");
+        return Requests.exclusive("order:42", lockIds.next(), HOUR, "test");
     }
 }

@@ -6,7 +6,6 @@ import io.syncguard.postgres.PostgresStoppedStore;
 import io.syncguard.redis.RedisStoppedStore;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.io.IOException;
 import java.io.InputStream;
@@ -72,7 +71,7 @@ class SameAnswersTests {
     void a_clock_that_stood_far_in_the_future_leaves_fences(String name, Function<FenceSource, StoppedStore> newStore) {
         Duration far = Duration.ofDays(365 * 400);
         try (StoppedStore store = newStore.apply(FenceSource.CLOCK)) {
-            LockBackend backend = store.newBackend();
+            StoreCalls backend = new StoreCalls(store.newBackend());
             long before = fence(backend, "k");
             store.moveClock(far);
             List<Long> meanwhile = new ArrayList<>();
@@ -90,9 +89,9 @@ class SameAnswersTests {
     }
 
     /** The fence of a grant, which is released. */
-    private static long fence(LockBackend backend, String key) {
+    private static long fence(StoreCalls backend, String key) {
         String lockId = backend.lockIdFor(key, "x".repeat(22));
-        AcquireResult result = backend.acquire(AcquireRequests.exclusive(key, lockId, Duration.ofMinutes(1), "test"));
+        AcquireResult result = backend.acquire(Requests.exclusive(key, lockId, Duration.ofMinutes(1), "test"));
         assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.RELEASED);
         return ((AcquireResult.Granted) result).fence().value();
     }

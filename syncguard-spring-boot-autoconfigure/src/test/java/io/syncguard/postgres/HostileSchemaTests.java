@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.Fence;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
 import io.syncguard.spi.AcquireRequest;
@@ -145,7 +146,7 @@ class HostileSchemaTests {
                 qualified(tables.shared()),
                 qualified(tables.waiters()),
                 qualified(tables.fenceCounters())));
-        PostgresLockBackend others = backend(owner, tables, fences, PostgresBatching.OFF);
+        StoreCalls others = backend(owner, tables, fences, PostgresBatching.OFF);
         PostgresOperations operations = new PostgresOperations(owner, role, tables, others, fences);
         for (PostgresBatching batching : List.of(PostgresBatching.OFF, PostgresBatching.ALWAYS)) {
             for (Map.Entry<String, PostgresOperations.Operation> operation :
@@ -159,15 +160,14 @@ class HostileSchemaTests {
     }
 
     /** The lease has lapsed, and a transaction locks its row. */
-    private void refusedBehindAPinnedLease(PostgresLockBackend backend, AcquireRequest held, PostgresTables tables)
+    private void refusedBehindAPinnedLease(StoreCalls backend, AcquireRequest held, PostgresTables tables)
             throws SQLException {
         try (Connection connection = administrator.getDataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("UPDATE " + qualified(tables.locks()) + " SET expires_at_ms = 0");
             connection.setAutoCommit(false);
             statement.execute("SELECT FROM " + qualified(tables.locks()) + " FOR KEY SHARE");
-            assertThat(backend.acquire(
-                            AcquireRequests.exclusive(held.key(), "x".repeat(22), Duration.ofMinutes(1), "test")))
+            assertThat(backend.acquire(Requests.exclusive(held.key(), "x".repeat(22), Duration.ofMinutes(1), "test")))
                     .isInstanceOf(AcquireResult.Refused.class);
             connection.rollback();
         }
@@ -178,7 +178,7 @@ class HostileSchemaTests {
     }
 
     /** The transactions of the application have its own search path. */
-    private static void guard(PostgresLockBackend locks, DataSource application, PostgresOperations operations)
+    private static void guard(StoreCalls locks, DataSource application, PostgresOperations operations)
             throws SQLException {
         String lockId = operations.held().lockId();
         try (Connection connection = application.getConnection()) {
@@ -205,12 +205,12 @@ class HostileSchemaTests {
         }
     }
 
-    private PostgresLockBackend backend(
+    private StoreCalls backend(
             DataSource connections, PostgresTables tables, FenceSource fences, PostgresBatching batching) {
         HikariDataSource pool = new HikariDataSource();
         pool.setDataSource(connections);
         pool.setMaximumPoolSize(2);
-        PostgresLockBackend backend = batching.backend(
+        StoreCalls backend = batching.backend(
                 pool,
                 pool,
                 connections,

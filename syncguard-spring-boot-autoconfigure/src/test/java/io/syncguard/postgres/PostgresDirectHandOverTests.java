@@ -8,9 +8,10 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.DirectHandOverContract;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,7 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
                 CREATE CONSTRAINT TRIGGER note_delete AFTER DELETE ON syncguard_locks
                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()
                 """);
-        try (LockBackend application = ApplicationBackend.on(store.url())) {
+        try (StoreCalls application = ApplicationBackend.on(store.url())) {
             application.connect(new NobodyWaits());
             AcquireRequest holder = writer();
             AcquireRequest waiter = waitingForHandOver();
@@ -82,13 +83,13 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
 
     private AcquireRequest waitingForHandOver() {
         AcquireRequest request = waiting(request(KEY, LockMode.EXCLUSIVE, TTL));
-        return new AcquireRequest(
+        return Requests.of(
                 request.key(),
-                request.mode(),
-                request.permits(),
+                request.options().mode(),
+                request.options().permits(),
                 request.lockId(),
-                request.ttl(),
-                request.owner(),
+                request.options().ttl(),
+                request.options().owner(),
                 true,
                 false,
                 request.waiterNumber());

@@ -9,7 +9,8 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -109,7 +110,7 @@ class PostgresKeysTogetherTests {
             warmUp(context);
             List<String> keys = numbered(10);
             int[] before = new int[1];
-            try (LockBackend server = ApplicationBackend.on(url)) {
+            try (StoreCalls server = ApplicationBackend.on(url)) {
                 server.acquire(elsewhere(keys.get(5)));
                 before[0] = callers.statements().size();
                 CompletableFuture<Void> call = CompletableFuture.runAsync(() -> context.getBean(Several.class)
@@ -131,7 +132,7 @@ class PostgresKeysTogetherTests {
     void a_refusal_in_the_middle_leaves_all_the_others_free() {
         counted().withPropertyValues("syncguard.wait-time=0s").run(context -> {
             List<String> keys = numbered(10);
-            try (LockBackend server = ApplicationBackend.on(url)) {
+            try (StoreCalls server = ApplicationBackend.on(url)) {
                 server.acquire(elsewhere(keys.get(5)));
 
                 assertThatThrownBy(() -> context.getBean(Several.class).all(keys, () -> {}))
@@ -186,7 +187,7 @@ class PostgresKeysTogetherTests {
     }
 
     private static AcquireRequest elsewhere(String key) {
-        return AcquireRequests.exclusive(key, ELSEWHERE, Duration.ofMinutes(1), "elsewhere");
+        return Requests.exclusive(key, ELSEWHERE, Duration.ofMinutes(1), "elsewhere");
     }
 
     /** The first statement on a connection has others before it. */

@@ -3,10 +3,10 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -46,7 +46,7 @@ class PostgresManyCallersTests {
             value = PostgresBatching.class,
             names = {"AUTO", "ALWAYS"})
     void a_stuck_key_holds_up_no_other_key(PostgresBatching batching) throws Exception {
-        try (LockBackend backend = ApplicationBackend.on(
+        try (StoreCalls backend = ApplicationBackend.on(
                         url,
                         4,
                         NETWORK_TIMEOUT,
@@ -58,7 +58,7 @@ class PostgresManyCallersTests {
             lockCounter(application, "fence:stuck");
 
             List<Future<AcquireResult>> stuck = startAll(
-                    20, caller -> backend.acquire(AcquireRequests.exclusive("stuck", "stuck " + caller, TTL, "test")));
+                    20, caller -> backend.acquire(Requests.exclusive("stuck", "stuck " + caller, TTL, "test")));
             List<Future<Long>> others = startAll(20, caller -> slowestOf(50, backend, "key " + caller));
             long slowest = Collections.max(all(others));
 
@@ -78,7 +78,7 @@ class PostgresManyCallersTests {
             value = PostgresBatching.class,
             names = {"AUTO", "ALWAYS"})
     void a_stuck_key_of_readers_holds_up_no_other_key(PostgresBatching batching) throws Exception {
-        try (LockBackend backend = ApplicationBackend.on(
+        try (StoreCalls backend = ApplicationBackend.on(
                         url,
                         4,
                         NETWORK_TIMEOUT,
@@ -86,7 +86,7 @@ class PostgresManyCallersTests {
                         Map.of(ApplicationBackend.BATCHING, batching.name())::get);
                 Connection application = PostgresServer.dataSource(url).getConnection()) {
             List<AcquireRequest> readers = IntStream.range(0, 20)
-                    .mapToObj(reader -> AcquireRequests.shared("stuck", lockId(backend, "stuck", reader), TTL, "test"))
+                    .mapToObj(reader -> Requests.shared("stuck", lockId(backend, "stuck", reader), TTL, "test"))
                     .toList();
             readers.forEach(reader -> backend.acquire(reader));
             application.setAutoCommit(false);
@@ -97,7 +97,7 @@ class PostgresManyCallersTests {
             List<Future<AcquireResult>> entering = startAll(
                     20,
                     caller -> backend.acquire(
-                            AcquireRequests.shared("stuck", lockId(backend, "stuck", 100 + caller), TTL, "test")));
+                            Requests.shared("stuck", lockId(backend, "stuck", 100 + caller), TTL, "test")));
             List<Future<Long>> others = startAll(20, caller -> slowestOf(50, backend, "key " + caller));
             long slowest = Collections.max(all(others));
 
@@ -112,13 +112,13 @@ class PostgresManyCallersTests {
         }
     }
 
-    private static String lockId(LockBackend backend, String key, int number) {
+    private static String lockId(StoreCalls backend, String key, int number) {
         return backend.lockIdFor(key, String.format(Locale.ROOT, "%022d", number));
     }
 
     @Test
     void hundreds_of_threads_share_four_connections() throws Exception {
-        try (LockBackend backend = ApplicationBackend.on(url, 4, Duration.ofSeconds(10))) {
+        try (StoreCalls backend = ApplicationBackend.on(url, 4, Duration.ofSeconds(10))) {
             List<Future<Long>> callers = startAll(500, caller -> slowestOf(4, backend, "key " + caller));
 
             assertThat(all(callers)).hasSize(500);
@@ -126,7 +126,7 @@ class PostgresManyCallersTests {
     }
 
     /** Acquires and releases a key so many times. Returns the longest time of a pair, in nanoseconds. */
-    private static long slowestOf(int pairs, LockBackend backend, String key) {
+    private static long slowestOf(int pairs, StoreCalls backend, String key) {
         long slowest = 0;
         for (int i = 0; i < pairs; i++) {
             long began = System.nanoTime();
@@ -136,8 +136,8 @@ class PostgresManyCallersTests {
         return slowest;
     }
 
-    private static void acquireAndRelease(LockBackend backend, String key, String lockId) {
-        assertThat(backend.acquire(AcquireRequests.exclusive(key, lockId, TTL, "test")))
+    private static void acquireAndRelease(StoreCalls backend, String key, String lockId) {
+        assertThat(backend.acquire(Requests.exclusive(key, lockId, TTL, "test")))
                 .isInstanceOf(AcquireResult.Granted.class);
         assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.RELEASED);
     }

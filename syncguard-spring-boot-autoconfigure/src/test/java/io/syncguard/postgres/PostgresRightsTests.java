@@ -9,11 +9,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.DocumentedRights;
 import io.syncguard.testing.DocumentedRights.Right;
 import io.syncguard.testing.PostgresServer;
@@ -54,7 +54,7 @@ class PostgresRightsTests {
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final DataSource owner = PostgresServer.dataSource(url);
-    private final List<LockBackend> backends = new ArrayList<>();
+    private final List<StoreCalls> backends = new ArrayList<>();
     private final List<HikariDataSource> pools = new ArrayList<>();
     private PostgresOperations operations;
     private DocumentedRights role;
@@ -70,7 +70,7 @@ class PostgresRightsTests {
 
     @AfterEach
     void close() {
-        backends.forEach(LockBackend::close);
+        backends.forEach(StoreCalls::close);
         pools.forEach(HikariDataSource::close);
     }
 
@@ -207,7 +207,7 @@ class PostgresRightsTests {
 
     /** What the guard of a commit does in the transaction of another role. */
     private String pin() throws SQLException {
-        PostgresLockBackend locks = backend(owner);
+        StoreCalls locks = backend(owner);
         String lockId = operations.held().lockId();
         try (Connection connection = role.dataSource().getConnection()) {
             String whyNot = locks.pins().whyNot(connection);
@@ -249,18 +249,18 @@ class PostgresRightsTests {
         return failed;
     }
 
-    private PostgresLockBackend backend(DataSource connections) {
+    private StoreCalls backend(DataSource connections) {
         return backend(connections, PostgresTables.DEFAULT);
     }
 
-    private PostgresLockBackend backend(DataSource connections, PostgresTables tables) {
+    private StoreCalls backend(DataSource connections, PostgresTables tables) {
         HikariDataSource pool = new HikariDataSource();
         pool.setDataSource(connections);
         pool.setMaximumPoolSize(2);
         pool.setInitializationFailTimeout(-1);
         pool.setConnectionTimeout(1000);
         pools.add(pool);
-        PostgresLockBackend backend = new PostgresLockBackend(
+        StoreCalls backend = new StoreCalls(new PostgresLockBackend(
                 pool,
                 pool,
                 connections,
@@ -271,7 +271,7 @@ class PostgresRightsTests {
                         Duration.ZERO,
                         false,
                         FenceSettings.from(FenceSource.COUNTER)),
-                () -> {});
+                () -> {}));
         backends.add(backend);
         return backend;
     }

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.ScriptOutputType;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ class RedisManyCallersTests {
     @Test
     void hundreds_of_threads_share_one_connection() throws Exception {
         try (OwnRedis redis = new OwnRedis();
-                LockBackend backend = open(redis.url(), Duration.ofSeconds(10), RedisBatching.AUTO)) {
+                StoreCalls backend = open(redis.url(), Duration.ofSeconds(10), RedisBatching.AUTO)) {
             List<Future<Long>> callers = startAll(500, caller -> slowestOf(4, backend, "key-" + caller));
 
             assertThat(all(callers)).hasSize(500);
@@ -63,7 +63,7 @@ class RedisManyCallersTests {
             names = {"AUTO", "ALWAYS"})
     void a_slow_script_holds_up_others_no_longer_than_it_runs(RedisBatching batching) throws Exception {
         try (OwnRedis redis = new OwnRedis();
-                LockBackend backend = open(redis.url(), NEVER, batching)) {
+                StoreCalls backend = open(redis.url(), NEVER, batching)) {
             slowestOf(1, backend, "known");
             List<Future<Long>> callers = startAll(40, caller -> slowestOf(100, backend, "key-" + caller));
 
@@ -83,7 +83,7 @@ class RedisManyCallersTests {
             names = {"AUTO", "ALWAYS"})
     void a_master_that_stands_still_holds_up_no_key_of_the_others(RedisBatching batching) throws Exception {
         try (OwnRedisCluster cluster = new OwnRedisCluster();
-                LockBackend backend = open(url(cluster), NEVER, batching)) {
+                StoreCalls backend = open(url(cluster), NEVER, batching)) {
             OwnRedis silent = cluster.nodes().get(0);
             List<String> stuckKeys = keys(cluster, silent, true);
             List<String> otherKeys = keys(cluster, silent, false);
@@ -106,7 +106,7 @@ class RedisManyCallersTests {
         }
     }
 
-    private static LockBackend open(String url, Duration timeout, RedisBatching batching) {
+    private static StoreCalls open(String url, Duration timeout, RedisBatching batching) {
         return ApplicationBackend.on(
                 url, 0, timeout, RedisSettings.WAITER_TTL, Map.of(ApplicationBackend.BATCHING, batching.name())::get);
     }
@@ -128,7 +128,7 @@ class RedisManyCallersTests {
     }
 
     /** Acquires and releases a key so many times. Returns the longest time of a pair, in nanoseconds. */
-    private static long slowestOf(int pairs, LockBackend backend, String key) {
+    private static long slowestOf(int pairs, StoreCalls backend, String key) {
         long slowest = 0;
         for (int i = 0; i < pairs; i++) {
             long began = System.nanoTime();
@@ -139,12 +139,12 @@ class RedisManyCallersTests {
         return slowest;
     }
 
-    private static AcquireResult acquire(LockBackend backend, String key) {
-        return backend.acquire(AcquireRequests.exclusive(key, lockId(backend, key), TTL, "test"));
+    private static AcquireResult acquire(StoreCalls backend, String key) {
+        return backend.acquire(Requests.exclusive(key, lockId(backend, key), TTL, "test"));
     }
 
     /** The same for each lease of a key: they follow one another. */
-    private static String lockId(LockBackend backend, String key) {
+    private static String lockId(StoreCalls backend, String key) {
         return backend.lockIdFor(key, "_".repeat(22 - key.length()) + key);
     }
 

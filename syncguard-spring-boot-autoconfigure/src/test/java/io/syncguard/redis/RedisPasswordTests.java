@@ -11,14 +11,13 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +42,7 @@ import reactor.core.publisher.Mono;
 class RedisPasswordTests {
 
     private final AcquireRequest request =
-            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test");
+            Requests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test");
 
     @ParameterizedTest
     @ValueSource(strings = {"configuration", "factory", "provider"})
@@ -62,9 +61,9 @@ class RedisPasswordTests {
                 case "factory" -> application.getStandaloneConfiguration()::setPassword;
                 default -> details::setPassword;
             };
-            try (LockBackend backend = new RedisLockBackend(
+            try (StoreCalls backend = new StoreCalls(new RedisLockBackend(
                     application,
-                    new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.WAITER_TTL))) {
+                    new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.WAITER_TTL)))) {
                 backend.acquire(request);
                 backend.release(request.lockId());
 
@@ -90,14 +89,14 @@ class RedisPasswordTests {
     void a_heartbeat_names_the_old_one() {
         try (OwnRedis redis = new OwnRedis()) {
             allow("old", redis);
-            try (LockBackend backend = ApplicationBackend.on(redis.url("locker", "old"), 2, Duration.ofSeconds(2))) {
+            try (StoreCalls backend = ApplicationBackend.on(redis.url("locker", "old"), 2, Duration.ofSeconds(2))) {
                 backend.acquire(request);
                 allow("new", redis);
                 redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
 
                 eventually()
-                        .untilAsserted(() -> assertThat(backend.extendLater(
-                                        List.of(new ExtendRequest(request.lockId(), Duration.ofMinutes(1)))))
+                        .untilAsserted(() -> assertThat(backend.extend(
+                                        List.of(Requests.extension(request.lockId(), Duration.ofMinutes(1)))))
                                 .failsWithin(Duration.ofSeconds(10))
                                 .withThrowableThat()
                                 .withStackTraceContaining("WRONGPASS"));

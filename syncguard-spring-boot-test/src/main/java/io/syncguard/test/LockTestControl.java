@@ -12,9 +12,12 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
+import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Answers;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.LockBackend;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -63,13 +66,17 @@ public final class LockTestControl {
     public LockStatus status(String key) {
         String normalized = LockLimits.key(key);
         return application
+                .directory()
                 .status(normalized)
                 .orElseGet(() -> new LockStatus(normalized, now(), List.of(), List.of(), 0));
     }
 
     /** Returns the keys that somebody holds or waits for: the first 1000, in the order of their bytes. */
     public List<LockStatus> locks() {
-        return application.list(LockQuery.all().limit(LockQuery.MAX_LIMIT)).locks();
+        return application
+                .directory()
+                .list(LockQuery.all().limit(LockQuery.MAX_LIMIT))
+                .locks();
     }
 
     /**
@@ -88,16 +95,14 @@ public final class LockTestControl {
      */
     public OtherHolder holdElsewhere(LockRequest request) {
         String lockId = newLockId();
-        AcquireResult result = elsewhere.acquire(new AcquireRequest(
-                request.key(),
+        AcquireOptions options = new AcquireOptions(
                 request.mode(),
                 request.permits(),
-                lockId,
                 request.ttl() == null ? LockLimits.MAX_DURATION : request.ttl(),
                 request.owner() == null ? ELSEWHERE : request.owner(),
-                false,
-                false,
-                null));
+                false);
+        AcquireRequest acquisition = new AcquireRequest(request.key(), lockId, options);
+        AcquireResult result = Answers.awaitOnly(() -> elsewhere.acquire(List.of(acquisition), GrantExtent.ONE));
         if (!(result instanceof AcquireResult.Granted)) {
             throw new IllegalStateException("Lock '" + request.key() + "' cannot be held elsewhere, because it is "
                     + LockDescriptions.of(status(request.key())));

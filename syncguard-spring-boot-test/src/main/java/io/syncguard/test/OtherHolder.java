@@ -1,6 +1,10 @@
 package io.syncguard.test;
 
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseRequest;
+import java.util.List;
 
 /**
  * Another process that holds a lock, from {@link LockTestControl#holdElsewhere}. Callers of the application wait for
@@ -18,7 +22,7 @@ public final class OtherHolder implements AutoCloseable {
 
     /** Releases the lock: the first caller who waits gets it. Does nothing if it was released or its lease has ended. */
     public void release() {
-        process.release(lockId);
+        Answers.await(() -> process.release(List.of(ReleaseRequest.handingOver(new KeyedLockId(lockId)))));
     }
 
     /** Like {@link #release}, for try-with-resources. */

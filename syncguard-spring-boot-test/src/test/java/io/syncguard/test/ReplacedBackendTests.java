@@ -123,7 +123,7 @@ class ReplacedBackendTests {
             control.holdElsewhere("order:42");
 
             assertThat(manager.isLocked("order:42")).isTrue();
-            assertThat(store.isLocked("order:42")).isTrue();
+            assertThat(store.directory().isLocked("order:42")).isTrue();
             assertThat(Store.made).isFalse();
         }
 

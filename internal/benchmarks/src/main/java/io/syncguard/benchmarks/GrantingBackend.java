@@ -1,26 +1,27 @@
 package io.syncguard.benchmarks;
 
+import io.syncguard.BackendInfo;
 import io.syncguard.Fence;
-import io.syncguard.ForcedRelease;
-import io.syncguard.LockPage;
-import io.syncguard.LockQuery;
-import io.syncguard.LockStatus;
-import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Batching;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreInfo;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 
 /** Grants every request and stores nothing, so that a benchmark measures only the library. */
 final class GrantingBackend implements LockBackend {
@@ -28,104 +29,51 @@ final class GrantingBackend implements LockBackend {
     private static final AcquireResult.Granted GRANT =
             new AcquireResult.Granted(new Fence(1), Instant.EPOCH, Instant.EPOCH);
 
+    private static final StoreInfo INFO = new StoreInfo(
+            new BackendInfo("granting", true, BackendInfo.Clock.PROCESS),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(5),
+            Duration.ZERO,
+            1,
+            Batching.NONE);
+
     @Override
-    public String name() {
-        return "granting";
+    public StoreInfo info() {
+        return INFO;
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest request) {
-        return GRANT;
+    public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+        return answers(requests, GRANT);
     }
 
     @Override
-    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
-        return new JointResult(Collections.nCopies(requests.size(), GRANT), null);
+    public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+        return answers(requests, ReleaseResult.RELEASED);
     }
 
     @Override
-    public ReleaseResult release(KeyedLockId id) {
-        return ReleaseResult.RELEASED;
+    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+        return answers(requests, new ExtendResult.Extended(Instant.EPOCH));
     }
 
     @Override
-    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-        return ReleaseResult.RELEASED;
+    public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
+        return answers(entries, Duration.ZERO);
+    }
+
+    private static <A> CompletionStage<List<A>> answers(List<?> requests, A answer) {
+        return CompletableFuture.completedFuture(Collections.nCopies(requests.size(), answer));
     }
 
     @Override
-    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
-        return ids.stream().map(each -> Duration.ZERO).toList();
+    public BooleanSupplier connect(WakeUpListener wakeUps) {
+        return () -> false;
     }
 
     @Override
-    public Duration waiterTtl() {
-        return Duration.ofSeconds(5);
-    }
-
-    @Override
-    public void connect(WakeUpListener wakeUps) {}
-
-    @Override
-    public boolean isConnected() {
-        return false;
-    }
-
-    @Override
-    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
-        return ids.stream().map(this::release).toList();
-    }
-
-    @Override
-    public ExtendResult extend(ExtendRequest extension) {
-        return extend(List.of(extension)).get(0);
-    }
-
-    @Override
-    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
-        return extensions.stream()
-                .<ExtendResult>map(each -> new ExtendResult.Extended(Instant.EPOCH))
-                .toList();
-    }
-
-    @Override
-    public ExtendResult rotate(ExtendRequest extension) {
-        return new ExtendResult.Rotated(Instant.EPOCH, new Fence(1));
-    }
-
-    @Override
-    public boolean isLocked(String key) {
-        return false;
-    }
-
-    @Override
-    public List<RawLockInfo> lookup(String key) {
-        return List.of();
-    }
-
-    @Override
-    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
-        return Optional.empty();
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return new LockPage(List.of(), null);
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return Optional.empty();
-    }
-
-    @Override
-    public ForcedRelease forceRelease(String key) {
-        return new ForcedRelease(key, 0, 0, null);
-    }
-
-    @Override
-    public Duration inDoubtPeriod() {
-        return Duration.ZERO;
+    public LockDirectory directory() {
+        throw new UnsupportedOperationException("Nothing is stored");
     }
 
     @Override

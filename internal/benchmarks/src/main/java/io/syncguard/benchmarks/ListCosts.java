@@ -8,11 +8,17 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.LockQuery;
+import io.syncguard.batching.BatchingBackend;
+import io.syncguard.concurrent.Time;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
+import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.GrantExtent;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +35,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class ListCosts {
 
-    private static final Duration TTL = Duration.ofMinutes(1);
+    private static final AcquireOptions OPTIONS =
+            new AcquireOptions(LockMode.EXCLUSIVE, 0, Duration.ofMinutes(1), "benchmark", false);
 
     private static final AtomicLong LOCK_IDS = new AtomicLong();
 
@@ -41,8 +48,8 @@ public final class ListCosts {
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 9;
         Duration duration = Duration.ofSeconds(args.length > 2 ? Integer.parseInt(args[2]) : 4);
         try (OwnRedis redis = new OwnRedis();
-                RedisLockBackend callers = open(redis);
-                RedisLockBackend lister = open(redis)) {
+                LockBackend callers = open(redis);
+                LockBackend lister = open(redis)) {
             redis.commands()
                     .dispatch(
                             CommandType.DEBUG,
@@ -54,8 +61,7 @@ public final class ListCosts {
         }
     }
 
-    private static void compare(
-            RedisLockBackend callers, RedisLockBackend lister, int threads, int rounds, Duration duration)
+    private static void compare(LockBackend callers, LockBackend lister, int threads, int rounds, Duration duration)
             throws Exception {
         List<Double> alone = new ArrayList<>();
         List<Double> beside = new ArrayList<>();
@@ -82,7 +88,7 @@ public final class ListCosts {
         System.out.println(Bench.line("  ratio", ratios));
     }
 
-    private static double besideAList(RedisLockBackend callers, RedisLockBackend lister, int threads, Duration duration)
+    private static double besideAList(LockBackend callers, LockBackend lister, int threads, Duration duration)
             throws Exception {
         Thread thread = new Thread(() -> listUntilInterrupted(lister), "lister");
         thread.start();
@@ -94,10 +100,10 @@ public final class ListCosts {
         }
     }
 
-    private static void listUntilInterrupted(RedisLockBackend lister) {
+    private static void listUntilInterrupted(LockBackend lister) {
         try {
             while (!Thread.currentThread().isInterrupted()) {
-                lister.list(LockQuery.all());
+                lister.directory().list(LockQuery.all());
             }
         } catch (LockBackendException ex) {
             if (ex.code() != LockErrorCode.ABORTED) {
@@ -106,19 +112,21 @@ public final class ListCosts {
         }
     }
 
-    private static double alone(RedisLockBackend callers, int threads, Duration duration) throws Exception {
+    private static double alone(LockBackend callers, int threads, Duration duration) throws Exception {
         return Bench.perSecond(threads, duration, (thread, count) -> pair(callers, "key-" + thread + "-" + count));
     }
 
-    private static void pair(RedisLockBackend backend, String key) {
+    private static void pair(LockBackend backend, String key) {
         String lockId = backend.lockIdFor(key, String.format(Locale.ROOT, "%022d", LOCK_IDS.incrementAndGet()));
-        backend.acquire(new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "benchmark", false, false, null));
-        backend.release(new KeyedLockId(key, lockId));
+        AcquireRequest request = new AcquireRequest(key, lockId, OPTIONS);
+        Answers.await(() -> backend.acquire(List.of(request), GrantExtent.ONE));
+        Answers.await(() -> backend.release(List.of(ReleaseRequest.handingOver(request.keyedLockId()))));
     }
 
-    private static RedisLockBackend open(OwnRedis redis) {
-        return new RedisLockBackend(
+    private static LockBackend open(OwnRedis redis) {
+        RedisLockBackend store = new RedisLockBackend(
                 new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", redis.port())),
                 new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL));
+        return BatchingBackend.of(store, Time.SYSTEM);
     }
 }

@@ -9,7 +9,6 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
@@ -43,7 +42,7 @@ final class AnswerScript implements AutoCloseable {
 
     private final StoppedStore store;
     private final boolean keyed;
-    private final List<LockBackend> processes;
+    private final List<StoreCalls> processes;
     private Instant began;
 
     /** The base from which fences are counted. */
@@ -65,9 +64,9 @@ final class AnswerScript implements AutoCloseable {
     AnswerScript(StoppedStore store, boolean keyed) {
         this.store = store;
         this.keyed = keyed;
-        this.processes = List.of(store.newBackend(), store.newBackend());
+        this.processes = List.of(new StoreCalls(store.newBackend()), new StoreCalls(store.newBackend()));
         processes.forEach(process -> process.connect(engine));
-        AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
+        AcquireRequest clock = Requests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
         began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
         firstFence = store.fences() == FenceSource.CLOCK ? began.toEpochMilli() * 100 : 0;
     }
@@ -84,7 +83,7 @@ final class AnswerScript implements AutoCloseable {
 
     @Override
     public void close() {
-        processes.forEach(LockBackend::close);
+        processes.forEach(StoreCalls::close);
     }
 
     String replayLine(String operation) {
@@ -139,7 +138,7 @@ final class AnswerScript implements AutoCloseable {
             keys.put(words[0], words[2]);
         }
         boolean limited = Character.isDigit(words[3].charAt(0));
-        return new AcquireRequest(
+        return Requests.of(
                 words[2],
                 limited ? LockMode.SHARED : LockMode.valueOf(words[3].toUpperCase(Locale.ROOT)),
                 limited ? Integer.parseInt(words[3]) : 0,
@@ -191,13 +190,15 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private ExtendRequest extension(String caller, Duration ttl) {
-        return new ExtendRequest(keys.get(caller), lockId(caller), ttl);
+        return Requests.extension(keys.get(caller), lockId(caller), ttl);
     }
 
     private String extend(String[] callers, Duration ttl) {
         List<ExtendRequest> extensions =
                 Stream.of(callers).map(caller -> extension(caller, ttl)).toList();
-        return process(callers[0]).extend(extensions).stream().map(this::named).collect(Collectors.joining("; "));
+        return process(callers[0]).extendAll(extensions).stream()
+                .map(this::named)
+                .collect(Collectors.joining("; "));
     }
 
     private String renew(String[] callers) {
@@ -257,7 +258,7 @@ final class AnswerScript implements AutoCloseable {
         return Duration.between(began, time).toMillis();
     }
 
-    private LockBackend process(String caller) {
+    private StoreCalls process(String caller) {
         return processes.get((int) (number(caller) + 1) % 2);
     }
 

@@ -43,16 +43,16 @@ public abstract class ContractFixture {
 
     private final LockIds lockIds = new LockIds();
     private final AtomicLong waiters = new AtomicLong();
-    private final List<LockBackend> opened = new ArrayList<>();
-    private final Map<LockBackend, WakeUpListener> engines = new HashMap<>();
+    private final List<StoreCalls> opened = new ArrayList<>();
+    private final Map<StoreCalls, WakeUpListener> engines = new HashMap<>();
 
     /** The start of the test. It limits how much of a duration may have passed. */
     private final long began = System.nanoTime();
 
     private ContractStore store;
     private FenceOrder fences;
-    private LockBackend backend;
-    private LockBackend elsewhere;
+    private StoreCalls backend;
+    private StoreCalls elsewhere;
 
     @BeforeEach
     void openBackends(ContractStore empty) {
@@ -64,29 +64,29 @@ public abstract class ContractFixture {
 
     @AfterEach
     void closeBackends() {
-        opened.forEach(LockBackend::close);
+        opened.forEach(StoreCalls::close);
     }
 
     protected final ContractStore store() {
         return store;
     }
 
-    protected final LockBackend backend() {
+    protected final StoreCalls backend() {
         return backend;
     }
 
     /** The backend of another process. */
-    protected final LockBackend elsewhere() {
+    protected final StoreCalls elsewhere() {
         return elsewhere;
     }
 
-    protected final LockBackend open() {
-        LockBackend another = store.newBackend();
+    protected final StoreCalls open() {
+        StoreCalls another = new StoreCalls(store.newBackend());
         opened.add(another);
         return another;
     }
 
-    protected final void connect(LockBackend process, WakeUpListener engine) {
+    protected final void connect(StoreCalls process, WakeUpListener engine) {
         engines.put(process, engine);
         process.connect(engine);
     }
@@ -117,8 +117,7 @@ public abstract class ContractFixture {
     }
 
     protected final AcquireRequest request(String key, LockMode mode, int permits, Duration ttl) {
-        return new AcquireRequest(
-                key, mode, permits, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
+        return Requests.of(key, mode, permits, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
     }
 
     /** A lock id that no lease of the key has. */
@@ -145,13 +144,13 @@ public abstract class ContractFixture {
     }
 
     protected static AcquireRequest acceptingHandOver(AcquireRequest request) {
-        return new AcquireRequest(
+        return Requests.of(
                 request.key(),
-                request.mode(),
-                request.permits(),
+                request.options().mode(),
+                request.options().permits(),
                 request.lockId(),
-                request.ttl(),
-                request.owner(),
+                request.options().ttl(),
+                request.options().owner(),
                 true,
                 request.queued(),
                 request.waiterNumber());
@@ -159,13 +158,13 @@ public abstract class ContractFixture {
 
     /** The last attempt of a caller who has waited. */
     protected static AcquireRequest lastTry(AcquireRequest request) {
-        return new AcquireRequest(
+        return Requests.of(
                 request.key(),
-                request.mode(),
-                request.permits(),
+                request.options().mode(),
+                request.options().permits(),
                 request.lockId(),
-                request.ttl(),
-                request.owner(),
+                request.options().ttl(),
+                request.options().owner(),
                 false,
                 false,
                 null);
@@ -175,7 +174,7 @@ public abstract class ContractFixture {
         return granted(backend, request);
     }
 
-    protected final AcquireResult.Granted granted(LockBackend process, AcquireRequest request) {
+    protected final AcquireResult.Granted granted(StoreCalls process, AcquireRequest request) {
         AcquireResult attempt = process.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
         return (AcquireResult.Granted) attempt;
@@ -196,7 +195,7 @@ public abstract class ContractFixture {
         return queued(backend, request);
     }
 
-    protected final AcquireResult.Queued queued(LockBackend process, AcquireRequest request) {
+    protected final AcquireResult.Queued queued(StoreCalls process, AcquireRequest request) {
         AcquireResult attempt = process.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
         return (AcquireResult.Queued) attempt;
@@ -220,12 +219,12 @@ public abstract class ContractFixture {
         release(backend, request);
     }
 
-    protected final void release(LockBackend process, AcquireRequest request) {
+    protected final void release(StoreCalls process, AcquireRequest request) {
         assertThat(delivered(process, process.release(request.keyedLockId()))).isEqualTo(Outcome.RELEASED);
     }
 
     /** Delivers the hand-over of the answer, if the store has sent no message, as the engine of the process does. */
-    protected final Outcome delivered(LockBackend process, ReleaseResult answer) {
+    protected final Outcome delivered(StoreCalls process, ReleaseResult answer) {
         answer.handOvers()
                 .forEach(handOver -> Objects.requireNonNull(engines.get(process))
                         .handOver(handOver.waiterNumber(), handOver.grant()));
@@ -245,11 +244,11 @@ public abstract class ContractFixture {
     }
 
     protected static ExtendRequest extension(AcquireRequest request, Duration ttl) {
-        return new ExtendRequest(request.key(), request.lockId(), ttl);
+        return Requests.extension(request.key(), request.lockId(), ttl);
     }
 
     protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
-        return backend.extend(List.of(extension(request, ttl))).get(0);
+        return backend.extendAll(List.of(extension(request, ttl))).get(0);
     }
 
     protected final ExtendResult rotate(AcquireRequest request, Duration ttl) {

@@ -7,9 +7,7 @@ import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.Outcome;
 import java.time.Duration;
@@ -263,7 +261,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         release(holder);
 
         assertThat(elsewhere().lookupById(waiter.lockId())).isPresent();
-        assertThat(elsewhere().extend(new ExtendRequest(waiter.lockId(), TTL)))
+        assertThat(elsewhere().extend(Requests.extension(waiter.lockId(), TTL)))
                 .isInstanceOf(ExtendResult.Extended.class);
         assertThat(elsewhere().release(waiter.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
@@ -331,7 +329,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         return queuedForHandOver(backend(), KEY);
     }
 
-    private AcquireRequest queuedForHandOver(LockBackend process, String key) {
+    private AcquireRequest queuedForHandOver(StoreCalls process, String key) {
         AcquireRequest request = acceptingHandOver(waiting(request(key, LockMode.EXCLUSIVE, TTL)));
         queued(process, request);
         eventually().until(process::isConnected);

@@ -45,10 +45,11 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     private final Set<Thread> sendersOfOthers = senders().collect(Collectors.toSet());
 
-    private final LockBackend server;
+    private final InMemoryLockBackend memory;
+    private final StoreCalls server;
 
     /** Another process on the same store; on a real server, this process. */
-    private final LockBackend elsewhere;
+    private final StoreCalls elsewhere;
 
     /** The names of the events in the order of their arrival. */
     public final List<String> events = new CopyOnWriteArrayList<>();
@@ -86,8 +87,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
             TransactionBoundary transactions,
             List<LockListener> listeners,
             LockObserver observer) {
-        this.server = server == null ? new InMemoryLockBackend(store) : server;
-        this.elsewhere = server == null ? new InMemoryLockBackend(store) : server;
+        this.memory = new InMemoryLockBackend(store);
+        this.server = new StoreCalls(server == null ? memory : server);
+        this.elsewhere = server == null ? new StoreCalls(new InMemoryLockBackend(store)) : this.server;
         this.backend = new InterceptedBackend(this.server);
         this.engine = new LockEngine(
                 backend,
@@ -100,34 +102,34 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     /** Stops the delivery of wake-ups, and notifies the engine of that. */
     void disconnect() {
-        ((InMemoryLockBackend) server).deliverWakeUps(false);
+        memory.deliverWakeUps(false);
         backend.engine.wakeUpsMissed();
     }
 
     /** Sets whether wake-ups arrive from now on. Does not notify the engine of the change. */
     public void deliverWakeUps(boolean delivers) {
-        ((InMemoryLockBackend) server).deliverWakeUps(delivers);
+        memory.deliverWakeUps(delivers);
     }
 
     /** Lets another process hold the key. */
     public AcquireRequest holdElsewhere(String key, Duration ttl) {
-        AcquireRequest request = AcquireRequests.exclusive(key, new LockIds().next(), ttl, "elsewhere");
+        AcquireRequest request = Requests.exclusive(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(request);
         return request;
     }
 
     /** Lets another process hold the key as a reader. */
     AcquireRequest readElsewhere(String key, Duration ttl) {
-        AcquireRequest request = AcquireRequests.shared(key, new LockIds().next(), ttl, "elsewhere");
+        AcquireRequest request = Requests.shared(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(request);
         return request;
     }
 
     /** Lets a writer of another process wait for the key. */
     public AcquireRequest queueElsewhere(String key) {
-        AcquireRequest request = AcquireRequests.exclusive(key, new LockIds().next(), TTL, "elsewhere")
-                .waitingAs(0);
-        new InMemoryLockBackend(store).acquire(request);
+        AcquireRequest request =
+                Requests.exclusive(key, new LockIds().next(), TTL, "elsewhere").waitingAs(0);
+        new StoreCalls(new InMemoryLockBackend(store)).acquire(request);
         return request;
     }
 
@@ -156,7 +158,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     /** Does what {@link #releaseElsewhere} does while wake-ups of this process get lost. Afterwards the engine is notified of that. */
     void releaseUnnoticed(AcquireRequest request) {
-        InMemoryLockBackend own = (InMemoryLockBackend) server;
+        InMemoryLockBackend own = memory;
         own.deliverWakeUps(false);
         elsewhere.release(request.keyedLockId());
         own.deliverWakeUps(true);

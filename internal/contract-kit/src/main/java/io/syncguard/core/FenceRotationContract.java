@@ -9,7 +9,6 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -84,7 +83,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         RawLockInfo lease = holder();
 
         assertThat(rotate(before, TTL)).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(backend().rotate(new ExtendRequest(newLockId(), TTL))).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().rotate(Requests.extension(newLockId(), TTL))).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder()).isEqualTo(lease);
         assertDrawn(2);

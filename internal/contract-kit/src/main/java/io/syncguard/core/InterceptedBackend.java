@@ -1,6 +1,5 @@
 package io.syncguard.core;
 
-import io.syncguard.BackendInfo;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
@@ -11,29 +10,34 @@ import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Answers;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
 import io.syncguard.spi.PoolStatus;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreInfo;
 import io.syncguard.spi.WakeUpListener;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * A backend behind a network that a test controls: the actions of the test run before or after the store executes a
  * request.
  */
-public final class InterceptedBackend implements LockBackend {
+public final class InterceptedBackend extends StoreCalls {
 
     private static final Runnable NOTHING = () -> {};
 
@@ -72,7 +76,7 @@ public final class InterceptedBackend implements LockBackend {
     public volatile boolean rowsArePinned;
 
     /** Changes the answers to calls for several keys. */
-    public volatile UnaryOperator<JointResult> jointAnswers = result -> result;
+    public volatile UnaryOperator<List<AcquireResult>> jointAnswers = result -> result;
 
     /** The number of the server of a key. */
     public volatile ToIntFunction<String> servers = key -> 0;
@@ -86,16 +90,13 @@ public final class InterceptedBackend implements LockBackend {
     /** Replaces the answer of the store. */
     private volatile @Nullable ForcedRelease forcedRelease;
 
-    /** The lock ids whose server fails. The servers of other lock ids answer. */
-    public volatile Set<String> unreachable = Set.of();
-
     /** The engine that receives the wake-ups of the store. */
     @SuppressWarnings("NullAway.Init")
     volatile WakeUpListener engine;
 
     public volatile boolean closed;
 
-    private final LockBackend store;
+    private final StoreCalls store;
 
     /** The keys that the engine has requested, by lock id. */
     private final Map<String, String> keys = new ConcurrentHashMap<>();
@@ -103,7 +104,8 @@ public final class InterceptedBackend implements LockBackend {
     private final Queue<String> requestsWithoutKey = new ConcurrentLinkedQueue<>();
 
     public InterceptedBackend(LockBackend store) {
-        this.store = store;
+        super(new StoreCalls(store));
+        this.store = (StoreCalls) store();
     }
 
     public static LockBackendException failure(LockErrorCode code) {
@@ -131,18 +133,14 @@ public final class InterceptedBackend implements LockBackend {
         }
     }
 
-    private void expectKeys(List<ExtendRequest> extensions) {
-        extensions.forEach(each -> expectKey("extend", new KeyedLockId(each.key(), each.lockId())));
-    }
-
     @Override
-    public String name() {
-        return store.name();
-    }
-
-    @Override
-    public BackendInfo info() {
-        return store.info();
+    public StoreInfo info() {
+        StoreInfo info = store.info();
+        Duration other = inDoubtPeriod;
+        return other == null
+                ? info
+                : new StoreInfo(
+                        info.backend(), info.timeout(), info.waiterTtl(), other, info.servers(), info.batching());
     }
 
     @Override
@@ -159,29 +157,41 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest request) {
-        acquires.incrementAndGet();
-        keys.put(request.lockId(), request.key());
-        onAcquire.accept(request);
-        beforeAcquire.run();
-        AcquireResult attempt = store.acquire(request);
-        afterAcquire.run();
-        return attempt;
-    }
-
-    @Override
-    public JointResult acquireTogether(List<AcquireRequest> requests, JointExtent extent) {
-        acquiresTogether.incrementAndGet();
+    public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+        boolean together = extent != GrantExtent.ONE;
+        (together ? acquiresTogether : acquires).incrementAndGet();
         requests.forEach(request -> keys.put(request.lockId(), request.key()));
         requests.forEach(onAcquire);
         beforeAcquire.run();
-        JointResult result = store.acquireTogether(requests, extent);
+        List<AcquireResult> results = store.acquireTogether(requests, extent);
         afterAcquire.run();
-        return jointAnswers.apply(result);
+        return CompletableFuture.completedFuture(together ? jointAnswers.apply(results) : results);
     }
 
     @Override
-    public List<ReleaseResult> releaseTogether(List<KeyedLockId> ids) {
+    public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+        ReleaseRequest first = requests.get(0);
+        List<KeyedLockId> ids = requests.stream().map(ReleaseRequest::id).toList();
+        if (!first.handsOver() && first.heldFor() == null) {
+            return CompletableFuture.completedFuture(releaseInBackground(ids));
+        }
+        if (requests.size() > 1) {
+            return CompletableFuture.completedFuture(releasedTogether(ids));
+        }
+        if (first.handsOver()) {
+            releases.incrementAndGet();
+        }
+        expectKey("release", first.id());
+        beforeRelease.run();
+        List<ReleaseResult> outcome =
+                rowsArePinned && store.lookupById(first.id()).isPresent()
+                        ? List.of(ReleaseResult.BUSY)
+                        : Answers.await(() -> store.release(requests));
+        afterRelease.run();
+        return CompletableFuture.completedFuture(outcome);
+    }
+
+    private List<ReleaseResult> releasedTogether(List<KeyedLockId> ids) {
         releasesTogether.incrementAndGet();
         ids.forEach(id -> expectKey("release together", id));
         beforeRelease.run();
@@ -192,28 +202,7 @@ public final class InterceptedBackend implements LockBackend {
         return results;
     }
 
-    @Override
-    public ReleaseResult release(KeyedLockId id) {
-        releases.incrementAndGet();
-        expectKey("release", id);
-        return release(id, () -> store.release(id));
-    }
-
-    @Override
-    public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-        expectKey("release after a time", id);
-        return release(id, () -> store.releaseAfter(id, held));
-    }
-
-    private ReleaseResult release(KeyedLockId id, Supplier<ReleaseResult> release) {
-        beforeRelease.run();
-        ReleaseResult outcome = rowsArePinned && store.lookupById(id).isPresent() ? ReleaseResult.BUSY : release.get();
-        afterRelease.run();
-        return outcome;
-    }
-
-    @Override
-    public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
+    private List<ReleaseResult> releaseInBackground(List<KeyedLockId> ids) {
         releases.addAndGet(ids.size());
         releaseAllStatements.incrementAndGet();
         ids.forEach(id -> expectKey("release in the background", id));
@@ -228,76 +217,38 @@ public final class InterceptedBackend implements LockBackend {
         return outcomes;
     }
 
+    /** Runs the hooks of an extension for a rotation as well. */
     @Override
-    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
-        extendStatements.incrementAndGet();
-        expectKeys(extensions);
+    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> extensions) {
+        boolean rotates = extensions.get(0).kind() == ExtendRequest.Kind.NEXT_FENCE;
+        (rotates ? rotations : extendStatements).incrementAndGet();
+        extensions.forEach(each -> expectKey("extend", new KeyedLockId(each.key(), each.lockId())));
         onExtensions.accept(extensions);
         beforeExtend.run();
         List<ExtendResult> outcomes = rowsArePinned
                 ? extensions.stream()
                         .<ExtendResult>map(each -> new ExtendResult.Busy())
                         .toList()
-                : merged(
-                        extensions,
-                        store.extend(extensions.stream()
-                                .filter(each -> !unreachable.contains(each.lockId()))
-                                .toList()));
+                : store.extendAll(extensions);
         afterExtend.run();
-        return outcomes;
-    }
-
-    private List<ExtendResult> merged(List<ExtendRequest> extensions, List<ExtendResult> answers) {
-        Iterator<ExtendResult> next = answers.iterator();
-        return extensions.stream()
-                .map(each -> unreachable.contains(each.lockId())
-                        ? new ExtendResult.Failed(failure(LockErrorCode.SERVICE_UNAVAILABLE))
-                        : next.next())
-                .toList();
+        return CompletableFuture.completedFuture(outcomes);
     }
 
     @Override
-    public ExtendResult extend(ExtendRequest extension) {
-        return extend(List.of(extension)).get(0);
-    }
-
-    /** Runs the hooks of an extension, because a rotation is one, too. */
-    @Override
-    public ExtendResult rotate(ExtendRequest extension) {
-        rotations.incrementAndGet();
-        expectKeys(List.of(extension));
-        onExtensions.accept(List.of(extension));
-        beforeExtend.run();
-        ExtendResult outcome = rowsArePinned ? new ExtendResult.Busy() : store.rotate(extension);
-        afterExtend.run();
-        return outcome;
-    }
-
-    @Override
-    public List<Duration> renewWaiters(List<KeyedLockId> ids) {
+    public CompletionStage<List<Duration>> renew(List<KeyedLockId> ids) {
         renewalStatements.incrementAndGet();
         ids.forEach(id -> expectKey("renew", id));
         onRenewal.accept(ids);
         beforeRenewal.run();
         List<Duration> nextLooks = store.renewWaiters(ids);
         afterRenewal.run();
-        return nextLooks;
+        return CompletableFuture.completedFuture(nextLooks);
     }
 
     @Override
-    public Duration waiterTtl() {
-        return store.waiterTtl();
-    }
-
-    @Override
-    public void connect(WakeUpListener wakeUps) {
+    public BooleanSupplier connect(WakeUpListener wakeUps) {
         engine = wakeUps;
-        store.connect(wakeUps);
-    }
-
-    @Override
-    public boolean isConnected() {
-        return store.isConnected();
+        return super.connect(wakeUps);
     }
 
     /** Replaces the answer of the store to a forced release. */
@@ -306,35 +257,23 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public boolean isLocked(String key) {
-        beforeLookup.run();
-        return store.isLocked(key);
+    public LockDirectory directory() {
+        return new InterceptedDirectory();
     }
 
+    /** Has nothing but the blocking sessions, if there are any. */
     @Override
-    public List<RawLockInfo> lookup(String key) {
-        return store.lookup(key);
-    }
-
-    @Override
-    public Optional<RawLockInfo> lookupById(KeyedLockId id) {
-        expectKey("look up", id);
-        return store.lookupById(id);
-    }
-
-    @Override
-    public LockPage list(LockQuery query) {
-        return store.list(query);
-    }
-
-    @Override
-    public Optional<LockStatus> status(String key) {
-        return store.status(key);
-    }
-
-    @Override
-    public List<BlockingSession> blockingSessions(String key) {
-        return blockingSessions;
+    public @Nullable LeasePins pins() {
+        List<BlockingSession> sessions = blockingSessions;
+        return sessions.isEmpty()
+                ? store.pins()
+                : (LeasePins) Proxy.newProxyInstance(
+                        getClass().getClassLoader(), new Class<?>[] {LeasePins.class}, (pins, method, arguments) -> {
+                            if (method.getName().equals("blockingSessions")) {
+                                return sessions;
+                            }
+                            throw new UnsupportedOperationException(method.getName());
+                        });
     }
 
     @Override
@@ -343,30 +282,45 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public ForcedRelease forceRelease(String key) {
-        ForcedRelease done = store.forceRelease(key);
-        afterForcedRelease.run();
-        return Objects.requireNonNullElse(forcedRelease, done);
-    }
-
-    @Override
-    public Duration inDoubtPeriod() {
-        return inDoubtPeriod == null ? store.inDoubtPeriod() : inDoubtPeriod;
-    }
-
-    @Override
-    public void disconnect() {
-        store.disconnect();
-    }
-
-    @Override
-    public void reconnect() {
-        store.reconnect();
-    }
-
-    @Override
     public void close() {
         closed = true;
         store.close();
+    }
+
+    private final class InterceptedDirectory implements LockDirectory {
+
+        @Override
+        public boolean isLocked(String key) {
+            beforeLookup.run();
+            return store.isLocked(key);
+        }
+
+        @Override
+        public List<RawLockInfo> lookup(String key) {
+            return store.lookup(key);
+        }
+
+        @Override
+        public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+            expectKey("look up", id);
+            return store.lookupById(id);
+        }
+
+        @Override
+        public LockPage list(LockQuery query) {
+            return store.list(query);
+        }
+
+        @Override
+        public Optional<LockStatus> status(String key) {
+            return store.status(key);
+        }
+
+        @Override
+        public ForcedRelease forceRelease(String key) {
+            ForcedRelease done = store.forceRelease(key);
+            afterForcedRelease.run();
+            return Objects.requireNonNullElse(forcedRelease, done);
+        }
     }
 }

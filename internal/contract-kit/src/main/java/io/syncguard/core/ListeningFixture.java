@@ -4,7 +4,6 @@ import static io.syncguard.core.EngineFixture.eventually;
 
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.LockBackend;
 import org.junit.jupiter.api.BeforeEach;
 
 /** A {@link ContractFixture} whose two processes record the wake-ups and hand-overs that they receive. */
@@ -29,7 +28,7 @@ public abstract class ListeningFixture extends ContractFixture {
         awaitOneMore(elsewhere(), there);
     }
 
-    private void awaitOneMore(LockBackend process, RecordingWakeUpListener listener) {
+    private void awaitOneMore(StoreCalls process, RecordingWakeUpListener listener) {
         AcquireRequest holder = request("one more", LockMode.EXCLUSIVE, TTL);
         AcquireRequest waiter = waiting(request("one more", LockMode.EXCLUSIVE, TTL));
         granted(process, holder);

@@ -23,10 +23,10 @@ public abstract class LockListContract extends ContractFixture {
 
     @Test
     void holders_and_queue_are_shown_with_their_times_and_owners() {
-        AcquireRequest holder = AcquireRequests.exclusive(KEY, newLockId(), TTL, "holder");
+        AcquireRequest holder = Requests.exclusive(KEY, newLockId(), TTL, "holder");
         AcquireResult.Granted grant = granted(holder);
-        queued(waiting(AcquireRequests.exclusive(KEY, newLockId(), TTL, "first")));
-        queued(waiting(AcquireRequests.shared(KEY, newLockId(), TTL, "second")));
+        queued(waiting(Requests.exclusive(KEY, newLockId(), TTL, "first")));
+        queued(waiting(Requests.shared(KEY, newLockId(), TTL, "second")));
 
         LockStatus status = elsewhere().status(KEY).orElseThrow();
 
@@ -49,7 +49,7 @@ public abstract class LockListContract extends ContractFixture {
     @Test
     void readers_are_shown_with_their_times_and_owners_in_the_order_of_their_fences() {
         List<AcquireRequest> readers = IntStream.range(0, 5)
-                .mapToObj(i -> AcquireRequests.shared(KEY, newLockId(), TTL, "reader " + i))
+                .mapToObj(i -> Requests.shared(KEY, newLockId(), TTL, "reader " + i))
                 .toList();
         List<AcquireResult.Granted> grants = readers.stream().map(this::granted).toList();
         // The extended lease ends last, and the store may have moved it behind the others.
@@ -128,7 +128,7 @@ public abstract class LockListContract extends ContractFixture {
     void of_a_long_queue_the_first_are_shown_and_all_are_counted() {
         held(writer());
         for (int i = 1; i <= LockStatus.MAX_QUEUE + 3; i++) {
-            queued(waiting(AcquireRequests.exclusive(KEY, newLockId(), TTL, "waiter " + i)));
+            queued(waiting(Requests.exclusive(KEY, newLockId(), TTL, "waiter " + i)));
         }
 
         assertThat(status().waiters()).isEqualTo(LockStatus.MAX_QUEUE + 3);
@@ -146,7 +146,7 @@ public abstract class LockListContract extends ContractFixture {
                 .mapToObj(i -> queuedWriter())
                 .toList();
         for (int i = 1; i <= LockStatus.MAX_QUEUE + 3; i++) {
-            queued(waiting(AcquireRequests.exclusive(KEY, newLockId(), TTL, "waiter " + i)));
+            queued(waiting(Requests.exclusive(KEY, newLockId(), TTL, "waiter " + i)));
         }
         lapsed.forEach(this::expireQueueEntry);
 
@@ -261,10 +261,10 @@ public abstract class LockListContract extends ContractFixture {
         return new LockInfo(
                 Hashes.abbreviated(request.key()),
                 Hashes.abbreviated(request.lockId()),
-                request.mode(),
+                request.options().mode(),
                 grant.acquiredAt(),
                 expiresAt,
                 grant.fence(),
-                request.owner());
+                request.options().owner());
     }
 }

@@ -2,7 +2,6 @@ package io.syncguard.core;
 
 import io.syncguard.LockListener;
 import io.syncguard.concurrent.Time;
-import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +32,7 @@ public final class ManualTime implements Time {
     }
 
     /** Creates an engine that uses this clock. */
-    public LockEngine engineOn(LockBackend backend, LockListener listener) {
+    public LockEngine engineOn(StoreCalls backend, LockListener listener) {
         return new LockEngine(
                 backend,
                 DefaultSettings.of("test"),

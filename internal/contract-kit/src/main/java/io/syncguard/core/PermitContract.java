@@ -335,7 +335,7 @@ public abstract class PermitContract extends ListeningFixture {
     @CsvSource({"3, 10", "2, 20", "1, 30"})
     void who_is_refused_learns_how_long_until_there_is_room_and_who_ends_last(int permits, int minutes) {
         Stream.of(20, 10).forEach(ttl -> held(reader(Duration.ofMinutes(ttl))));
-        AcquireResult.Granted last = granted(AcquireRequests.shared(KEY, newLockId(), Duration.ofMinutes(30), "last"));
+        AcquireResult.Granted last = granted(Requests.shared(KEY, newLockId(), Duration.ofMinutes(30), "last"));
 
         AcquireResult.Refused refused = refused(limited(permits));
         AcquireResult.Queued queued = queued(waiting(limited(permits)));
@@ -594,10 +594,10 @@ public abstract class PermitContract extends ListeningFixture {
     /** The holders and the waiters of a row of the table. */
     private final class Scenario {
 
-        private final LockBackend unconnected = open();
+        private final StoreCalls unconnected = open();
         private final List<AcquireRequest> holders;
         private final List<AcquireRequest> waiters = new ArrayList<>();
-        private final List<LockBackend> processes = new ArrayList<>();
+        private final List<StoreCalls> processes = new ArrayList<>();
         private final Set<Integer> asked = new HashSet<>();
         private final Set<Integer> gone = new HashSet<>();
 
@@ -607,7 +607,7 @@ public abstract class PermitContract extends ListeningFixture {
                     .toList();
             words(queue).forEach(word -> {
                 AcquireRequest waiter = waiting(request(word.replaceAll("[-@!]", "")));
-                LockBackend process = word.endsWith("@") ? elsewhere() : word.endsWith("!") ? unconnected : backend();
+                StoreCalls process = word.endsWith("@") ? elsewhere() : word.endsWith("!") ? unconnected : backend();
                 queued(process, word.endsWith("-") ? waiter : acceptingHandOver(waiter));
                 waiters.add(word.endsWith("-") ? waiter : acceptingHandOver(waiter));
                 processes.add(process);

@@ -188,9 +188,9 @@ public abstract class QueueContract extends ContractFixture {
     @Test
     void the_order_is_that_of_arrival_and_not_that_of_lock_ids_also_in_the_same_millisecond() {
         AcquireRequest holder = held(writer());
-        AcquireRequest last = waiting(AcquireRequests.exclusive(KEY, lockId("z"), TTL, "test"));
-        AcquireRequest middle = waiting(AcquireRequests.exclusive(KEY, lockId("m"), TTL, "test"));
-        AcquireRequest first = waiting(AcquireRequests.exclusive(KEY, lockId("a"), TTL, "test"));
+        AcquireRequest last = waiting(Requests.exclusive(KEY, lockId("z"), TTL, "test"));
+        AcquireRequest middle = waiting(Requests.exclusive(KEY, lockId("m"), TTL, "test"));
+        AcquireRequest first = waiting(Requests.exclusive(KEY, lockId("a"), TTL, "test"));
         queued(last);
         queued(middle);
         queued(first);
@@ -270,8 +270,7 @@ public abstract class QueueContract extends ContractFixture {
         AcquireRequest late = queuedWriter();
         expireQueueEntry(late);
 
-        refused(new AcquireRequest(
-                late.key(), late.mode(), late.permits(), late.lockId(), late.ttl(), late.owner(), false, true, null));
+        refused(new AcquireRequest(late.key(), late.lockId(), late.options(), true, null));
 
         store().endQueueEntryIn(late.lockId(), TTL);
         release(holder);

@@ -11,8 +11,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.TryResult;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.JointExtent;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.Arrays;
@@ -31,23 +30,24 @@ import org.junit.jupiter.params.provider.EnumSource;
 public abstract class SeveralKeysContract extends ContractFixture {
 
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
-    void free_keys_are_granted_in_every_mode(JointExtent extent) {
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"ONE", "EACH", "NOTHING"})
+    void free_keys_are_granted_in_every_mode(GrantExtent extent) {
         List<AcquireRequest> requests =
                 List.of(request("a", "W"), request("b", "R"), request("c", "1"), request("d", "W"), request("e", "7"));
 
-        JointResult result = backend().acquireTogether(requests, extent);
+        List<AcquireResult.Granted> grants = grants(backend().acquireTogether(requests, extent));
 
-        assertThat(result.refusal()).isNull();
-        assertThat(result.grants()).hasSize(5);
+        assertThat(grants).hasSize(5);
         for (int i = 0; i < 5; i++) {
             AcquireRequest request = requests.get(i);
-            AcquireResult.Granted grant = result.grants().get(i);
+            AcquireResult.Granted grant = grants.get(i);
             assertThat(grant.fence()).is(nth(request.key(), 1));
             assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
             assertThat(elsewhere().lookup(request.key())).singleElement().satisfies(lease -> {
                 assertThat(lease.lockId()).isEqualTo(request.lockId());
-                assertThat(lease.mode()).isEqualTo(request.mode());
+                assertThat(lease.mode()).isEqualTo(request.options().mode());
                 assertThat(lease.fence()).isEqualTo(grant.fence());
             });
         }
@@ -61,8 +61,7 @@ public abstract class SeveralKeysContract extends ContractFixture {
                     .mapToObj(i -> request("key " + i, "W"))
                     .toList();
 
-            List<AcquireResult.Granted> grants =
-                    backend().acquireTogether(requests, JointExtent.ALL).grants();
+            List<AcquireResult.Granted> grants = grants(backend().acquireTogether(requests, GrantExtent.ALL));
 
             assertThat(grants).hasSize(300);
             assertThat(grants.get(299).fence()).is(nth("key 299", n));
@@ -76,7 +75,7 @@ public abstract class SeveralKeysContract extends ContractFixture {
     void a_look_grants_nothing_and_says_what_a_grant_would_meet() {
         held(request("c", "W"));
 
-        assertThat(look("a", "b")).isNull();
+        assertThat(refusedAt(look("a", "b"))).isEqualTo(-1);
         assertThat(refusedAt(look("a", "b", "c", "d"))).isEqualTo(2);
 
         assertFree("a", "b", "d");
@@ -121,24 +120,25 @@ public abstract class SeveralKeysContract extends ContractFixture {
         List<AcquireRequest> again = List.of(request("a", "W"), request("m", request), request("z", "W"));
 
         if (granted) {
-            assertThat(elsewhere().acquireTogether(all, JointExtent.NOTHING))
-                    .isEqualTo(new JointResult(List.of(), null));
-            assertThat(elsewhere().acquireTogether(all, JointExtent.ALL).grants())
+            assertThat(elsewhere().acquireTogether(all, GrantExtent.NOTHING))
+                    .hasSize(3)
+                    .allMatch(AcquireResult.Undecided.class::isInstance);
+            assertThat(grants(elsewhere().acquireTogether(all, GrantExtent.ALL)))
                     .hasSize(3);
             all.forEach(this::release);
-            assertThat(elsewhere().acquireTogether(again, JointExtent.IN_FRONT).grants())
+            assertThat(grants(elsewhere().acquireTogether(again, GrantExtent.IN_FRONT)))
                     .hasSize(3);
         } else {
-            for (JointExtent extent : List.of(JointExtent.NOTHING, JointExtent.ALL)) {
-                JointResult refused = elsewhere().acquireTogether(all, extent);
-                assertThat(refused.grants()).isEmpty();
-                assertThat(refusedAt(refused.refusal())).isEqualTo(1);
+            for (GrantExtent extent : List.of(GrantExtent.NOTHING, GrantExtent.ALL)) {
+                List<AcquireResult> refused = elsewhere().acquireTogether(all, extent);
+                assertThat(grants(refused)).isEmpty();
+                assertThat(refusedAt(refused)).isEqualTo(1);
                 assertFree("a", "z");
                 assertThat(store().storedFence("a")).isZero();
             }
-            JointResult inFront = elsewhere().acquireTogether(again, JointExtent.IN_FRONT);
-            assertThat(inFront.grants()).hasSize(1);
-            assertThat(refusedAt(inFront.refusal())).isEqualTo(1);
+            List<AcquireResult> inFront = elsewhere().acquireTogether(again, GrantExtent.IN_FRONT);
+            assertThat(grants(inFront)).hasSize(1);
+            assertThat(refusedAt(inFront)).isEqualTo(1);
             assertFree("z");
             assertThat(elsewhere().lookup("a")).hasSize(1);
             all.forEach(
@@ -150,21 +150,23 @@ public abstract class SeveralKeysContract extends ContractFixture {
     void a_refusal_says_who_holds_the_key_and_for_how_long() {
         held(request("b", "W"));
 
-        JointResult.Refusal refusal = Objects.requireNonNull(
-                elsewhere().acquireTogether(requests("a", "b"), JointExtent.ALL).refusal());
+        AcquireResult.Refused refusal = (AcquireResult.Refused)
+                elsewhere().acquireTogether(requests("a", "b"), GrantExtent.ALL).get(1);
 
-        assertThat(Objects.requireNonNull(refusal.result().holder()).owner()).isEqualTo("test");
-        assertLeft(refusal.result().timeLeft(), TTL.plus(TOLERANCE));
+        assertThat(Objects.requireNonNull(refusal.holder()).owner()).isEqualTo("test");
+        assertLeft(refusal.timeLeft(), TTL.plus(TOLERANCE));
     }
 
     @ParameterizedTest
-    @EnumSource
-    void a_key_without_a_fence_fails_the_call_and_nothing_is_acquired(JointExtent extent) {
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"ONE", "EACH"})
+    void a_key_without_a_fence_fails_the_call_and_nothing_is_acquired(GrantExtent extent) {
         release(held(request("b", "W")));
         store().drawnUpTo("b", Fence.MAX_VALUE);
         List<AcquireRequest> requests = requests("a", "b", "c");
 
-        if (extent != JointExtent.NOTHING) {
+        if (extent != GrantExtent.NOTHING) {
             assertThatExceptionOfType(LockBackendException.class)
                     .isThrownBy(() -> backend().acquireTogether(requests, extent))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INTERNAL));
@@ -229,14 +231,27 @@ public abstract class SeveralKeysContract extends ContractFixture {
         return Stream.of(keys).map(key -> request(key, "W")).toList();
     }
 
-    private JointResult.@Nullable Refusal look(String... keys) {
-        JointResult result = elsewhere().acquireTogether(requests(keys), JointExtent.NOTHING);
-        assertThat(result.grants()).isEmpty();
-        return result.refusal();
+    private List<AcquireResult> look(String... keys) {
+        List<AcquireResult> results = elsewhere().acquireTogether(requests(keys), GrantExtent.NOTHING);
+        assertThat(grants(results)).isEmpty();
+        return results;
     }
 
-    private static int refusedAt(JointResult.@Nullable Refusal refusal) {
-        return Objects.requireNonNull(refusal).position();
+    private static List<AcquireResult.Granted> grants(List<AcquireResult> results) {
+        return results.stream()
+                .filter(AcquireResult.Granted.class::isInstance)
+                .map(AcquireResult.Granted.class::cast)
+                .toList();
+    }
+
+    /** The position of the only refused request; -1 if there is none. */
+    private static int refusedAt(List<AcquireResult> results) {
+        List<Integer> refused = IntStream.range(0, results.size())
+                .filter(i -> results.get(i) instanceof AcquireResult.Refused)
+                .boxed()
+                .toList();
+        assertThat(refused).hasSizeLessThanOrEqualTo(1);
+        return refused.isEmpty() ? -1 : refused.get(0);
     }
 
     private void assertFree(String... keys) {

@@ -52,9 +52,9 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void a_refused_writer_learns_of_the_reader_who_ends_last_and_that_there_are_others() {
-        held(AcquireRequests.shared(KEY, newLockId(), TTL, "first"));
-        AcquireResult.Granted last = granted(AcquireRequests.shared(KEY, newLockId(), TTL.multipliedBy(3), "last"));
-        held(AcquireRequests.shared(KEY, newLockId(), TTL.multipliedBy(2), "second"));
+        held(Requests.shared(KEY, newLockId(), TTL, "first"));
+        AcquireResult.Granted last = granted(Requests.shared(KEY, newLockId(), TTL.multipliedBy(3), "last"));
+        held(Requests.shared(KEY, newLockId(), TTL.multipliedBy(2), "second"));
 
         AcquireResult.Holder expected = new AcquireResult.Holder("last", last.acquiredAt(), false, false);
         assertThat(refused(writer()).holder()).isEqualTo(expected);
@@ -260,7 +260,7 @@ public abstract class SharedLockContract extends ContractFixture {
         expireLease(lapsed);
 
         List<ExtendResult> outcomes = backend()
-                .extend(IntStream.range(0, 4)
+                .extendAll(IntStream.range(0, 4)
                         .mapToObj(i -> extension(
                                 List.of(lapsed, writer, released, reader).get(i), Duration.ofHours(i + 1)))
                         .toList());

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -394,7 +393,7 @@ public abstract class WokenWaitersContract extends ListeningFixture {
 
     @Test
     void who_cannot_be_woken_keeps_nobody_else_from_it() {
-        LockBackend disconnected = open();
+        StoreCalls disconnected = open();
         AcquireRequest holder = held(writer());
         queued(disconnected, waitingReader());
         AcquireRequest reader = queuedReader();

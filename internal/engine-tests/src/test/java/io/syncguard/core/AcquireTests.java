@@ -113,7 +113,7 @@ class AcquireTests {
         assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
         eventually().until(() -> fixture.backend.releases.get() == 1);
 
-        new InMemoryLockBackend(fixture.store).acquire(sent.get());
+        new StoreCalls(new InMemoryLockBackend(fixture.store)).acquire(sent.get());
         assertThat(locks.isLocked("order:42")).isTrue();
         fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
 
@@ -129,7 +129,7 @@ class AcquireTests {
         eventually().until(() -> !locks.isLocked("order:42"));
 
         // A waiter may have been handed the key while this request of it was under way.
-        new InMemoryLockBackend(fixture.store).acquire(sent.get());
+        new StoreCalls(new InMemoryLockBackend(fixture.store)).acquire(sent.get());
         assertThat(locks.isLocked("order:42")).isTrue();
         fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
 
@@ -203,7 +203,7 @@ class AcquireTests {
 
         fixture.backend.beforeRelease = () -> {};
         fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
-        new InMemoryLockBackend(fixture.store).acquire(sent.get());
+        new StoreCalls(new InMemoryLockBackend(fixture.store)).acquire(sent.get());
         fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
 
         assertThat(locks.isLocked("order:42")).isFalse();

@@ -33,7 +33,7 @@ class DirectHandOverTests {
     private static final LockRequest REQUEST = LockRequest.of(KEY).ttl(TTL).waitTime(LONG);
 
     /** The ttl of a queue entry. */
-    private static final Duration WAITER_TTL = new InMemoryLockBackend().waiterTtl();
+    private static final Duration WAITER_TTL = new InMemoryLockBackend().info().waiterTtl();
 
     private final EngineFixture fixture = new EngineFixture();
     private final LockEngine locks = fixture.engine;

@@ -91,7 +91,7 @@ class ForcedReleaseTests {
     @Test
     void a_holder_in_another_process_detects_it_at_its_next_heartbeat() {
         LockHandle hangs = locks.acquire(ORDER);
-        new InMemoryLockBackend(fixture.store).forceRelease("order:42");
+        new InMemoryLockBackend(fixture.store).directory().forceRelease("order:42");
         assertThat(hangs.isHeld()).isTrue();
 
         fixture.advanceSlowly(EngineFixture.TTL.dividedBy(3).plusSeconds(1), EngineFixture.TTL.dividedBy(30));

@@ -44,7 +44,7 @@ class HandOverInAnswerTests {
     private static final String KEY = "order:42";
     private static final LockRequest REQUEST =
             LockRequest.of(KEY).ttl(EngineFixture.TTL).waitTime(Duration.ofHours(1));
-    private static final Duration WAITER_TTL = new InMemoryLockBackend().waiterTtl();
+    private static final Duration WAITER_TTL = new InMemoryLockBackend().info().waiterTtl();
 
     /** The ends of the transactions to which leases are bound. */
     private final List<Runnable> transactionEnds = new ArrayList<>();

@@ -14,7 +14,6 @@ import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -142,7 +141,7 @@ class HeartbeatTests {
         LockHandle lost = locks.acquire(REQUEST);
         LockHandle kept = locks.acquire(LockRequest.of("order:43"));
         try (CapturedLog log = new CapturedLog(Level.INFO)) {
-            fixture.backend.unreachable = Set.of(lost.lockId());
+            takeAway(lost);
             fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(1));
             assertThat(lost.state()).isEqualTo(LockHandle.State.LOST);
             assertThat(kept.isHeld()).isTrue();
@@ -163,15 +162,17 @@ class HeartbeatTests {
     void an_extension_whose_server_failed_is_repeated_sooner_than_those_that_were_answered() {
         LockHandle failed = locks.acquire(REQUEST);
         locks.acquire(LockRequest.of("order:43"));
-        fixture.backend.unreachable = Set.of(failed.lockId());
+        takeAway(failed);
         fixture.time.advance(Duration.ofSeconds(10));
         eventually().until(() -> fixture.events.containsAll(List.of("extended", "failed EXTEND SERVICE_UNAVAILABLE")));
 
-        fixture.backend.unreachable = Set.of();
+        fixture.backend.onExtensions = extensions -> {};
         fixture.time.advance(Duration.ofMillis(2_500));
 
         eventually().until(() -> failed.remaining().compareTo(Duration.ofSeconds(29)) > 0);
-        assertThat(fixture.backend.extendStatements).hasValue(2);
+        assertThat(fixture.backend.extendStatements)
+                .as("one for each server, and one more")
+                .hasValue(3);
     }
 
     @Test
@@ -338,5 +339,15 @@ class HeartbeatTests {
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Moves the lock to a server of its own, which does not answer. */
+    private void takeAway(LockHandle lock) {
+        fixture.backend.servers = key -> key.equals(lock.key()) ? 1 : 0;
+        fixture.backend.onExtensions = extensions -> {
+            if (extensions.stream().anyMatch(each -> each.lockId().equals(lock.lockId()))) {
+                throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+            }
+        };
     }
 }

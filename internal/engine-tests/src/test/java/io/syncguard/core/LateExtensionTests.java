@@ -135,14 +135,13 @@ class LateExtensionTests {
     }
 
     private void doLate() {
-        assertThat(fixture.backend.extend(late))
+        assertThat(fixture.backend.extendAll(late))
                 .hasSize(late.size())
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
     }
 
     private boolean isGrantedElsewhere() {
-        AcquireRequest request =
-                AcquireRequests.exclusive("order:42", new LockIds().next(), EngineFixture.TTL, "elsewhere");
-        return new InMemoryLockBackend(fixture.store).acquire(request) instanceof AcquireResult.Granted;
+        AcquireRequest request = Requests.exclusive("order:42", new LockIds().next(), EngineFixture.TTL, "elsewhere");
+        return new StoreCalls(new InMemoryLockBackend(fixture.store)).acquire(request) instanceof AcquireResult.Granted;
     }
 }

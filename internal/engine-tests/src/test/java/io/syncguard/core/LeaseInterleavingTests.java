@@ -8,6 +8,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.ModelTime;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
@@ -61,7 +62,7 @@ public class LeaseInterleavingTests {
 
     private static void extend(Lease lease, ExtendResult result) {
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(null);
+            extension.request(null, ExtendRequest.Kind.HOLDER);
             extension.answered(result);
         }
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.Fence;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.Interleavings;
@@ -146,7 +147,7 @@ public class LeaseLinearizabilityTests {
         public long rotate() {
             try (LeaseExtension extension = lease.extend()) {
                 Fence next = new Fence(lease.fence().value() + 1);
-                extension.request(TTL);
+                extension.request(TTL, ExtendRequest.Kind.HOLDER);
                 extension.answered(new ExtendResult.Rotated(END, next));
                 return lease.fence().value();
             }
@@ -210,7 +211,7 @@ public class LeaseLinearizabilityTests {
 
         private boolean answer(ExtendResult result) {
             try (LeaseExtension extension = lease.extend()) {
-                extension.request(TTL);
+                extension.request(TTL, ExtendRequest.Kind.HOLDER);
                 return extension.answered(result);
             }
         }

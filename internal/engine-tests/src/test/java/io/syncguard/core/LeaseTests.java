@@ -8,6 +8,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,7 +51,7 @@ class LeaseTests {
     void the_deadline_counts_from_the_sending_of_an_extension_and_not_from_its_answer() {
         time.advance(Duration.ofSeconds(10));
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(TTL);
+            extension.request(TTL, ExtendRequest.Kind.HOLDER);
             time.advance(Duration.ofSeconds(5));
             assertThat(extension.answered(new ExtendResult.Extended(END))).isTrue();
         }
@@ -75,7 +76,7 @@ class LeaseTests {
                 (lost, reason, explanation) -> losses.add(reason));
 
         try (LeaseExtension extension = inDoubt.extend()) {
-            extension.request(TTL.multipliedBy(10));
+            extension.request(TTL.multipliedBy(10), ExtendRequest.Kind.HOLDER);
             assertThat(extension.answered(new ExtendResult.Extended(END))).isTrue();
         }
 
@@ -85,7 +86,7 @@ class LeaseTests {
     @Test
     void an_answer_after_the_deadline_does_not_bring_it_back() {
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(TTL);
+            extension.request(TTL, ExtendRequest.Kind.HOLDER);
             time.advance(TTL);
             assertThat(extension.answered(new ExtendResult.Extended(END))).isFalse();
         }
@@ -96,7 +97,7 @@ class LeaseTests {
     @Test
     void a_request_that_shortens_counts_when_it_is_sent() {
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(Duration.ofSeconds(2));
+            extension.request(Duration.ofSeconds(2), ExtendRequest.Kind.HOLDER);
             assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(2));
         }
     }
@@ -104,7 +105,7 @@ class LeaseTests {
     @Test
     void a_busy_row_leaves_it_as_it_was() {
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(Duration.ofSeconds(2));
+            extension.request(Duration.ofSeconds(2), ExtendRequest.Kind.HOLDER);
             assertThat(extension.answered(new ExtendResult.Busy())).isTrue();
         }
 
@@ -115,11 +116,11 @@ class LeaseTests {
     @Test
     void after_an_extension_in_doubt_no_confirmation_counts_for_longer() {
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(Duration.ofSeconds(4));
+            extension.request(Duration.ofSeconds(4), ExtendRequest.Kind.HOLDER);
             extension.failed(new LockBackendException(LockErrorCode.NETWORK_TIMEOUT, "no answer", null));
         }
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(TTL);
+            extension.request(TTL, ExtendRequest.Kind.HOLDER);
             extension.answered(new ExtendResult.Extended(END));
         }
 
@@ -141,7 +142,7 @@ class LeaseTests {
     @Test
     void a_fence_never_gets_smaller() {
         try (LeaseExtension extension = lease.extend()) {
-            extension.request(TTL);
+            extension.request(TTL, ExtendRequest.Kind.HOLDER);
             assertThatExceptionOfType(LockBackendException.class)
                     .isThrownBy(() -> extension.answered(new ExtendResult.Rotated(END, new Fence(7))))
                     .withMessageContaining("forgotten its counter");

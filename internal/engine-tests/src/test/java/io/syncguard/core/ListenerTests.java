@@ -118,7 +118,7 @@ class ListenerTests {
     @Test
     void a_lock_that_the_server_does_not_know_was_not_found() {
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
-        new InMemoryLockBackend(fixture.store).release(lock.lockId());
+        new StoreCalls(new InMemoryLockBackend(fixture.store)).release(lock.lockId());
 
         fixture.time.advance(TTL.dividedBy(3));
 

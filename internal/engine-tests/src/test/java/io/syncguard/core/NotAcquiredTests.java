@@ -10,7 +10,6 @@ import io.syncguard.LockRequest;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ExecutionException;
@@ -63,9 +62,9 @@ class NotAcquiredTests {
     @Test
     void by_whoever_holds_it_when_the_wait_ends() throws Exception {
         AcquireRequest first = fixture.holdElsewhere(KEY, LONG);
-        LockBackend elsewhere = new InMemoryLockBackend(fixture.store);
-        AcquireRequest second = AcquireRequests.exclusive(KEY, new LockIds().next(), LONG, "second")
-                .waitingAs(0);
+        StoreCalls elsewhere = new StoreCalls(new InMemoryLockBackend(fixture.store));
+        AcquireRequest second =
+                Requests.exclusive(KEY, new LockIds().next(), LONG, "second").waitingAs(0);
         elsewhere.acquire(second);
         FutureTask<LockHandle> waiter = fixture.startWaiting(LockRequest.of(KEY).waitTime(Duration.ofSeconds(5)));
         fixture.settle();
@@ -131,12 +130,14 @@ class NotAcquiredTests {
     }
 
     private Instant heldBy(String owner, Duration ttl) {
-        AcquireRequest request = AcquireRequests.exclusive(KEY, new LockIds().next(), ttl, owner);
-        return ((AcquireResult.Granted) new InMemoryLockBackend(fixture.store).acquire(request)).acquiredAt();
+        AcquireRequest request = Requests.exclusive(KEY, new LockIds().next(), ttl, owner);
+        return ((AcquireResult.Granted) new StoreCalls(new InMemoryLockBackend(fixture.store)).acquire(request))
+                .acquiredAt();
     }
 
     private void shared(String owner, Duration ttl) {
-        new InMemoryLockBackend(fixture.store).acquire(AcquireRequests.shared(KEY, new LockIds().next(), ttl, owner));
+        new StoreCalls(new InMemoryLockBackend(fixture.store))
+                .acquire(Requests.shared(KEY, new LockIds().next(), ttl, owner));
     }
 
     private LockNotAcquiredException refusal(LockRequest request) {

@@ -216,9 +216,9 @@ class PermitsTests {
         locks.acquire((heartbeat ? request : request.noHeartbeat()).ttl(Duration.ofSeconds(ttl)));
 
         assertThat(requests).singleElement().satisfies(sent -> {
-            assertThat(sent.permits()).isEqualTo(permits);
-            assertThat(sent.mode()).isEqualTo(LockMode.SHARED);
-            assertThat(sent.handOver()).isEqualTo(handOver);
+            assertThat(sent.options().permits()).isEqualTo(permits);
+            assertThat(sent.options().mode()).isEqualTo(LockMode.SHARED);
+            assertThat(sent.options().handOver()).isEqualTo(handOver);
         });
     }
 
@@ -228,7 +228,7 @@ class PermitsTests {
 
         LockHandles handles = locks.acquire(all);
 
-        assertThat(requests).extracting(AcquireRequest::permits).containsExactly(0, 1, 2);
+        assertThat(requests).extracting(request -> request.options().permits()).containsExactly(0, 1, 2);
         assertThat(locks.tryAcquire(LockRequest.of("b").permits(1))).isNull();
         handles.close();
         assertThat(List.of("a", "b", KEY)).noneMatch(locks::isLocked);

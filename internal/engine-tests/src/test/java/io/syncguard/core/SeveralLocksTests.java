@@ -20,7 +20,7 @@ import io.syncguard.LockOperations;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.JointResult;
+import io.syncguard.spi.AcquireResult;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -294,7 +294,7 @@ class SeveralLocksTests {
 
     @Test
     void a_store_that_leaves_a_key_out_fails_the_call_and_nothing_is_left_behind() {
-        fixture.backend.jointAnswers = result -> new JointResult(result.grants().subList(0, 1), null);
+        fixture.backend.jointAnswers = results -> List.of(results.get(0), AcquireResult.Undecided.UNDECIDED);
 
         assertThatThrownBy(() -> locks.acquire(requests("a", "b")))
                 .isInstanceOf(IllegalStateException.class)

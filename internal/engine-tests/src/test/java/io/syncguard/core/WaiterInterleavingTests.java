@@ -10,7 +10,6 @@ import io.syncguard.concurrent.ModelTime;
 import io.syncguard.concurrent.Time;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
-import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
@@ -48,7 +47,7 @@ public class WaiterInterleavingTests {
 
         private final WaiterRegistry waiters = new WaiterRegistry(
                 new InMemoryLockBackend(new InMemoryStore(() -> 0)), DefaultSettings.of("test"), new ModelTime());
-        private final Waiter waiter = waiters.newWaiter(new AcquireRequest(
+        private final Waiter waiter = waiters.newWaiter(Requests.of(
                 "key", LockMode.EXCLUSIVE, 0, "A".repeat(22), Duration.ofSeconds(30), "test", true, false, null));
 
         /** The thread of the safety poll does not take part. */

@@ -33,9 +33,9 @@ public final class SliceLocksAutoConfiguration {
     TransactionBoundary syncGuardSliceTransactions(ObjectProvider<LockBackend> stores, Environment environment) {
         CommitGuard guard = environment.getProperty("syncguard.commit-guard", CommitGuard.class, CommitGuard.AUTO);
         LockBackend store = stores.getIfAvailable();
-        return store == null || store.name().equals("memory")
+        return store == null || store.info().name().equals("memory")
                 ? new TestTransactions(guard)
-                : new SpringTransactions(store.name(), store.pins(), guard);
+                : new SpringTransactions(store.info().name(), store.pins(), guard);
     }
 
     @Bean

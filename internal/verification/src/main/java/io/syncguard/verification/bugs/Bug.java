@@ -1,6 +1,8 @@
 package io.syncguard.verification.bugs;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.batching.BatchingBackend;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresScript;
@@ -13,7 +15,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -138,26 +139,30 @@ public enum Bug {
         });
     }
 
-    /** Adds the bug and the recorder to the backend of an application, in this order: store, recorder, engine. */
-    public List<BeanPostProcessor> around(BeanPostProcessor recorder, BeanFactory beans) {
+    /**
+     * Adds the bug and the recorder to the backend of an application, in this order: store, recorder, engine. Callers
+     * share lists only beneath them, so both see the requests of each caller.
+     */
+    public BeanPostProcessor around(UnaryOperator<LockBackend> recorder, BeanFactory beans) {
         Supplier<DataSource> application = () -> beans.getBean(DataSource.class);
-        return List.of(processor(place.store, application), recorder, processor(place.engine, application));
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String name) {
+                if (!(bean instanceof LockBackend right)) {
+                    return bean;
+                }
+                LockBackend store = place.store.around(BatchingBackend.of(right, Time.SYSTEM), application);
+                return place.engine.around(recorder.apply(store), application);
+            }
+        };
     }
 
     /** The guard of an application's commits. One bug, which is only here, guards without the row lock. */
     public TransactionBoundary transactions(PostgresLockBackend backend) {
+        String name = backend.info().name();
         return this == CHECK_WITHOUT_ROW_LOCK
-                ? new SpringTransactions(backend.name(), null, CommitGuard.AUTO)
-                : new SpringTransactions(backend.name(), backend.pins(), CommitGuard.REQUIRED);
-    }
-
-    private static BeanPostProcessor processor(Decorator decorator, Supplier<DataSource> application) {
-        return new BeanPostProcessor() {
-            @Override
-            public Object postProcessAfterInitialization(Object bean, String name) {
-                return bean instanceof LockBackend backend ? decorator.around(backend, application) : bean;
-            }
-        };
+                ? new SpringTransactions(name, null, CommitGuard.AUTO)
+                : new SpringTransactions(name, backend.pins(), CommitGuard.REQUIRED);
     }
 
     private static String read(String resource) {

@@ -1,15 +1,21 @@
 package io.syncguard.verification.bugs;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.core.ForwardingBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.RequestNotSentException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 
 /** Backends that make the engine behave as if it had a bug. The history records the real requests and answers. */
 final class EngineBugs {
@@ -25,13 +31,18 @@ final class EngineBugs {
             private final Map<String, AcquireResult> granted = new ConcurrentHashMap<>();
 
             @Override
-            public AcquireResult acquire(AcquireRequest request) {
-                AcquireResult earlier = granted.remove(request.lockId());
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+                AcquireRequest first = requests.get(0);
+                AcquireResult earlier = granted.remove(first.lockId());
                 if (earlier != null) {
-                    return earlier;
+                    return CompletableFuture.completedFuture(List.of(earlier));
                 }
-                AcquireResult result = super.acquire(request);
-                if (request.waiterNumber() == null || !(result instanceof AcquireResult.Granted)) {
+                CompletionStage<List<AcquireResult>> answer = super.acquire(requests, extent);
+                return first.waiterNumber() == null ? answer : mapped(answer, result -> withheld(first, result));
+            }
+
+            private AcquireResult withheld(AcquireRequest request, AcquireResult result) {
+                if (!(result instanceof AcquireResult.Granted)) {
                     return result;
                 }
                 granted.put(request.lockId(), result);
@@ -43,26 +54,31 @@ final class EngineBugs {
     static LockBackend noSafetyPoll(LockBackend right) {
         return new ForwardingBackend(right) {
             @Override
-            public AcquireResult acquire(AcquireRequest request) {
-                AcquireResult result = super.acquire(request);
-                return result instanceof AcquireResult.Queued queued
-                        ? new AcquireResult.Queued(HOUR, queued.holder())
-                        : result;
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+                return mapped(
+                        super.acquire(requests, extent),
+                        result -> result instanceof AcquireResult.Queued queued
+                                ? new AcquireResult.Queued(HOUR, queued.holder())
+                                : result);
             }
 
             @Override
-            public List<Duration> renewWaiters(List<KeyedLockId> ids) {
-                return super.renewWaiters(ids).stream().map(any -> HOUR).toList();
+            public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
+                return mapped(super.renew(entries), any -> HOUR);
             }
         };
+    }
+
+    private static <A> CompletionStage<List<A>> mapped(CompletionStage<List<A>> answers, UnaryOperator<A> change) {
+        return answers.thenApply(all -> all.stream().map(change).toList());
     }
 
     static LockBackend lostAnswerNotSent(LockBackend right) {
         return new ForwardingBackend(right) {
             @Override
-            public AcquireResult acquire(AcquireRequest request) {
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
                 try {
-                    return super.acquire(request);
+                    return CompletableFuture.completedFuture(Answers.await(() -> super.acquire(requests, extent)));
                 } catch (LockBackendException ex) {
                     throw new RequestNotSentException(ex);
                 }

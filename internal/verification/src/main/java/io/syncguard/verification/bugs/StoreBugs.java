@@ -2,6 +2,7 @@ package io.syncguard.verification.bugs;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
+import io.syncguard.core.ForwardingBackend;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
@@ -11,13 +12,17 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -41,18 +46,15 @@ final class StoreBugs {
     static LockBackend releaseByKey(LockBackend right) {
         return new ByKey(right) {
             @Override
-            public ReleaseResult release(KeyedLockId id) {
-                return super.release(holderInsteadOf(id));
-            }
-
-            @Override
-            public ReleaseResult releaseAfter(KeyedLockId id, Duration held) {
-                return super.releaseAfter(holderInsteadOf(id), held);
-            }
-
-            @Override
-            public List<ReleaseResult> releaseAll(List<KeyedLockId> ids) {
-                return super.releaseAll(ids.stream().map(this::holderInsteadOf).toList());
+            public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+                return super.release(requests.stream()
+                        .map(request -> new ReleaseRequest(
+                                holderInsteadOf(request.id()),
+                                request.handsOver(),
+                                request.heldFor(),
+                                request.waits(),
+                                request.entering()))
+                        .toList());
             }
         };
     }
@@ -60,18 +62,13 @@ final class StoreBugs {
     static LockBackend heartbeatByKey(LockBackend right) {
         return new ByKey(right) {
             @Override
-            public List<ExtendResult> extend(List<ExtendRequest> requests) {
+            public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
                 return super.extend(requests.stream().map(this::ofHolder).toList());
-            }
-
-            @Override
-            public ExtendResult extend(ExtendRequest request) {
-                return super.extend(ofHolder(request));
             }
 
             private ExtendRequest ofHolder(ExtendRequest request) {
                 KeyedLockId holder = holderInsteadOf(new KeyedLockId(request.key(), request.lockId()));
-                return new ExtendRequest(holder.key(), holder.lockId(), request.ttl());
+                return new ExtendRequest(holder.key(), holder.lockId(), request.ttl(), request.kind());
             }
         };
     }
@@ -85,7 +82,7 @@ final class StoreBugs {
         /** Returns the lock id of the key's exclusive holder. */
         KeyedLockId holderInsteadOf(KeyedLockId id) {
             return Stream.ofNullable(id.key())
-                    .flatMap(key -> lookup(key).stream())
+                    .flatMap(key -> directory().lookup(key).stream())
                     .filter(lease -> lease.mode() == LockMode.EXCLUSIVE)
                     .map(lease -> new KeyedLockId(id.key(), lease.lockId()))
                     .findFirst()
@@ -96,17 +93,17 @@ final class StoreBugs {
     static LockBackend ownGrantMissed(LockBackend right) {
         return new ForwardingBackend(right) {
             @Override
-            public AcquireResult acquire(AcquireRequest request) {
-                return super.acquire(new AcquireRequest(
-                        request.key(),
-                        request.mode(),
-                        request.permits(),
-                        request.lockId(),
-                        request.ttl(),
-                        request.owner(),
-                        request.handOver(),
-                        false,
-                        request.waiterNumber()));
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+                return super.acquire(
+                        requests.stream()
+                                .map(request -> new AcquireRequest(
+                                        request.key(),
+                                        request.lockId(),
+                                        request.options(),
+                                        false,
+                                        request.waiterNumber()))
+                                .toList(),
+                        extent);
             }
         };
     }
@@ -114,16 +111,11 @@ final class StoreBugs {
     static LockBackend lapsedExtended(LockBackend right) {
         return new ForwardingBackend(right) {
             @Override
-            public List<ExtendResult> extend(List<ExtendRequest> requests) {
-                List<ExtendResult> results = super.extend(requests);
-                return IntStream.range(0, results.size())
-                        .mapToObj(i -> reviving(results.get(i), requests.get(i)))
-                        .toList();
-            }
-
-            @Override
-            public ExtendResult extend(ExtendRequest request) {
-                return reviving(super.extend(request), request);
+            public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+                return super.extend(requests)
+                        .thenApply(results -> IntStream.range(0, results.size())
+                                .mapToObj(i -> reviving(results.get(i), requests.get(i)))
+                                .toList());
             }
         };
     }
@@ -140,23 +132,29 @@ final class StoreBugs {
             private volatile Fence last = new Fence(1);
 
             @Override
-            public AcquireResult acquire(AcquireRequest request) {
-                AcquireResult result = super.acquire(request);
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+                return super.acquire(requests, extent).thenApply(results -> {
+                    results.forEach(this::remember);
+                    return results;
+                });
+            }
+
+            private void remember(AcquireResult result) {
                 if (result instanceof AcquireResult.Granted granted) {
                     last = granted.fence();
                 }
-                return result;
             }
 
             @Override
-            public void connect(WakeUpListener listener) {
-                super.connect(new ForwardingListener(listener) {
+            public BooleanSupplier connect(WakeUpListener listener) {
+                return super.connect(new ForwardingListener(listener) {
                     @Override
                     public void wake(long waiter) {
                         Instant now = Instant.now();
                         super.handOver(
                                 waiter,
-                                new AcquireResult.Granted(new Fence(last.value() + 1), now, now.plus(waiterTtl())));
+                                new AcquireResult.Granted(
+                                        new Fence(last.value() + 1), now, now.plus(info().waiterTtl())));
                     }
                 });
             }
@@ -166,8 +164,8 @@ final class StoreBugs {
     static LockBackend wakeUpsLost(LockBackend right) {
         return new ForwardingBackend(right) {
             @Override
-            public void connect(WakeUpListener listener) {
-                super.connect(new ForwardingListener(listener) {
+            public BooleanSupplier connect(WakeUpListener listener) {
+                return super.connect(new ForwardingListener(listener) {
                     @Override
                     public void wake(long waiter) {
                         // Lost.
@@ -208,10 +206,10 @@ final class StoreBugs {
             private LockBackend joining;
 
             @Override
-            public AcquireResult acquire(AcquireRequest request) {
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
                 return TransactionSynchronizationManager.isActualTransactionActive()
-                        ? joining().acquire(request)
-                        : super.acquire(request);
+                        ? joining().acquire(requests, extent)
+                        : super.acquire(requests, extent);
             }
 
             private synchronized LockBackend joining() {

@@ -9,7 +9,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
-import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.transaction.SpringTransactions;
 import io.syncguard.transaction.TransactionManagerPostProcessor;
 import java.time.Duration;
@@ -57,11 +57,11 @@ final class CommitRounds implements AutoCloseable {
             }
         });
         transaction = new TransactionTemplate(manager);
-        PostgresLockBackend backend = (PostgresLockBackend) ApplicationBackend.on(url, 8, Duration.ofSeconds(20));
+        LockBackend backend = ApplicationBackend.on(url, 8, Duration.ofSeconds(20));
         engine = new LockEngine(
                 backend,
                 DefaultSettings.of("commits"),
-                new SpringTransactions(backend.name(), backend.pins(), guard),
+                new SpringTransactions(backend.info().name(), backend.pins(), guard),
                 List.of());
         locks = new LockTemplate(engine);
     }

@@ -1,6 +1,7 @@
 package io.syncguard.verification.history;
 
 import io.syncguard.LockMode;
+import io.syncguard.core.Requests;
 import io.syncguard.rules.Decision;
 import io.syncguard.rules.KeyChanges;
 import io.syncguard.rules.KeyRules;
@@ -8,6 +9,7 @@ import io.syncguard.rules.KeyState;
 import io.syncguard.rules.LeaseKind;
 import io.syncguard.rules.QueueEntry;
 import io.syncguard.rules.StoredLease;
+import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
@@ -49,16 +51,10 @@ final class SimulatedServer {
         String lock = asked.lock();
         LeaseKind kind = kind(asked.lease());
         long ttl = asked.lease().ttl();
+        AcquireOptions options =
+                new AcquireOptions(kind.mode(), kind.permits(), Duration.ofMillis(ttl), "", ttl >= WAITER_TTL);
         AcquireRequest request = new AcquireRequest(
-                key.key(),
-                kind.mode(),
-                kind.permits(),
-                lock,
-                Duration.ofMillis(ttl),
-                "",
-                ttl >= WAITER_TTL,
-                true,
-                waits ? asked.source().number() : null);
+                key.key(), lock, options, true, waits ? asked.source().number() : null);
         boolean queued = waits(lock);
         AcquireResult answer = done(rules.acquire(visible(lock, kind), request, lock, AHEAD + now));
         if (bug == Bug.THE_LAST_QUEUES_FIRST && waits(lock) && !queued) {
@@ -120,7 +116,7 @@ final class SimulatedServer {
     }
 
     boolean extend(String lock, long ttl, long now) {
-        ExtendRequest request = new ExtendRequest(lock, Duration.ofMillis(ttl));
+        ExtendRequest request = Requests.extension(lock, Duration.ofMillis(ttl));
         return done(rules.extend(key, request, AHEAD + now)) instanceof ExtendResult.Extended;
     }
 

@@ -138,8 +138,8 @@ public final class Shop {
                 .initializers(context -> {
                     Bug bug = Bug.of(context.getEnvironment());
                     context.getBeanFactory().addBeanPostProcessor(guards(bug, context.getBeanFactory()));
-                    bug.around(recording.backend(), context.getBeanFactory())
-                            .forEach(context.getBeanFactory()::addBeanPostProcessor);
+                    context.getBeanFactory()
+                            .addBeanPostProcessor(bug.around(recording::backend, context.getBeanFactory()));
                     context.getBeanFactory().registerSingleton("losses", recording.losses());
                     context.getBeanFactory().registerSingleton("grants", ShopClient.grants());
                 })

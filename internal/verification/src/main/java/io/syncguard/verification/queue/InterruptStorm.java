@@ -61,7 +61,7 @@ final class InterruptStorm implements AutoCloseable {
         this.recorder = new HistoryRecorder("storm", history);
         LockBackend backend = ApplicationBackend.on(server.url(), CONNECTIONS, NETWORK_TIMEOUT, WAITER_TTL);
         this.locks = new LockEngine(
-                (LockBackend) new RecordedBackend(recorder, known).postProcessAfterInitialization(backend, "locks"),
+                new RecordedBackend(backend, recorder, known),
                 DefaultSettings.of("storm"),
                 TransactionBoundary.NONE,
                 List.of(new LockListener() {

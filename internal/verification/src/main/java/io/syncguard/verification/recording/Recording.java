@@ -3,13 +3,13 @@ package io.syncguard.verification.recording;
 import io.syncguard.LockEvent;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.verification.history.HistoryEvent;
 import io.syncguard.verification.history.HistoryEvent.Kind;
 import io.syncguard.verification.history.HistoryEvent.Lease;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
 import io.syncguard.verification.history.HistoryEvent.Source;
 import java.nio.file.Path;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -26,9 +26,9 @@ public final class Recording implements AutoCloseable {
         this.recorder = new HistoryRecorder(process, file);
     }
 
-    /** Records the requests of the application's backend. */
-    public BeanPostProcessor backend() {
-        return new RecordedBackend(recorder, new KnownLockIds());
+    /** Records the requests to a store that takes each request of a caller alone. */
+    public LockBackend backend(LockBackend store) {
+        return new RecordedBackend(store, recorder, new KnownLockIds());
     }
 
     /** Records the losses. */

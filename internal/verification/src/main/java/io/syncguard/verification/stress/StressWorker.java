@@ -200,9 +200,11 @@ final class StressWorker {
                                                 waiterTtl,
                                                 context.getEnvironment()::getProperty));
                     }
-                    Bug.of(context.getEnvironment())
-                            .around(new RecordedBackend(recorder, known), context.getBeanFactory())
-                            .forEach(context.getBeanFactory()::addBeanPostProcessor);
+                    context.getBeanFactory()
+                            .addBeanPostProcessor(Bug.of(context.getEnvironment())
+                                    .around(
+                                            store -> new RecordedBackend(store, recorder, known),
+                                            context.getBeanFactory()));
                     context.getBeanFactory().registerSingleton("lossRecorder", Recording.losses(recorder));
                 })
                 .run();

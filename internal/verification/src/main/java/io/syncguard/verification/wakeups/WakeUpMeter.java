@@ -3,11 +3,15 @@ package io.syncguard.verification.wakeups;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
+import io.syncguard.core.ForwardingBackend;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.LockBackend;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -29,18 +33,14 @@ final class WakeUpMeter implements LockListener {
 
     /** Returns a backend that observes the answers to acquire requests. */
     LockBackend watched(LockBackend backend) {
-        return (LockBackend) Proxy.newProxyInstance(
-                LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, (proxy, method, arguments) -> {
-                    try {
-                        Object answer = method.invoke(backend, arguments);
-                        if (answer instanceof AcquireResult) {
-                            granted.set(answer instanceof AcquireResult.Granted);
-                        }
-                        return answer;
-                    } catch (InvocationTargetException ex) {
-                        throw ex.getCause();
-                    }
-                });
+        return new ForwardingBackend(backend) {
+            @Override
+            public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+                List<AcquireResult> answers = Answers.await(() -> super.acquire(requests, extent));
+                granted.set(answers.get(0) instanceof AcquireResult.Granted);
+                return CompletableFuture.completedFuture(answers);
+            }
+        };
     }
 
     @Override

@@ -7,11 +7,11 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult.Granted;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.verification.matrix.FaultyLink.Way;
 import java.time.Duration;
 import java.util.List;
@@ -38,8 +38,8 @@ abstract class KilledServerContract {
 
     private final String key = "order-" + UUID.randomUUID();
     private FaultyLink link;
-    private LockBackend direct;
-    private LockBackend behindLink;
+    private StoreCalls direct;
+    private StoreCalls behindLink;
     private String holder;
     private String waiter;
     private String newcomer;
@@ -94,10 +94,10 @@ abstract class KilledServerContract {
     private void warmUp() {
         String other = "warm-up-" + UUID.randomUUID();
         String lockId = behindLink.lockIdFor(other, "u".repeat(22));
-        behindLink.acquire(new AcquireRequest(other, LockMode.EXCLUSIVE, 0, lockId, TTL, "test", true, false, null));
+        behindLink.acquire(Requests.of(other, LockMode.EXCLUSIVE, 0, lockId, TTL, "test", true, false, null));
         KeyedLockId id = new KeyedLockId(other, lockId);
-        behindLink.rotate(new ExtendRequest(other, lockId, TTL));
-        behindLink.extend(List.of(new ExtendRequest(other, lockId, TTL)));
+        behindLink.rotate(Requests.extension(other, lockId, TTL));
+        behindLink.extendAll(List.of(Requests.extension(other, lockId, TTL)));
         behindLink.releaseAfter(id, Duration.ZERO);
         behindLink.release(id);
         behindLink.releaseAll(List.of(id));
@@ -168,8 +168,8 @@ abstract class KilledServerContract {
             case QUEUE -> behindLink.acquire(request(waiter).waitingAs(1));
             case LEAVE -> behindLink.release(id(waiter));
             case RENEW_WAITERS -> behindLink.renewWaiters(List.of(id(waiter)));
-            case EXTEND -> behindLink.extend(List.of(new ExtendRequest(key, holder, TTL.multipliedBy(2))));
-            case ROTATE -> behindLink.rotate(new ExtendRequest(key, holder, TTL));
+            case EXTEND -> behindLink.extendAll(List.of(Requests.extension(key, holder, TTL.multipliedBy(2))));
+            case ROTATE -> behindLink.rotate(Requests.extension(key, holder, TTL));
             case RELEASE, HAND_OVER -> behindLink.release(id(holder));
             case RELEASE_ALL -> behindLink.releaseAll(List.of(id(holder)));
             case RELEASE_AFTER -> behindLink.releaseAfter(id(holder), Duration.ofMillis(1));
@@ -201,6 +201,6 @@ abstract class KilledServerContract {
     }
 
     private AcquireRequest request(String lockId) {
-        return new AcquireRequest(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "test", true, false, null);
+        return Requests.of(key, LockMode.EXCLUSIVE, 0, lockId, TTL, "test", true, false, null);
     }
 }

@@ -2,11 +2,11 @@ package io.syncguard.verification.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
-import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.RedisServer;
@@ -33,9 +33,9 @@ class RedisPausedProcessTests {
 
     private final OwnRedis redis = new OwnRedis();
     private final ChildJvm child = ChildJvm.start(QueueProcess.class, redis.url());
-    private final LockBackend backend = new RedisLockBackend(
+    private final StoreCalls backend = new StoreCalls(new RedisLockBackend(
             RedisServer.connections(redis.url()),
-            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(20), RedisSettings.WAITER_TTL));
+            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(20), RedisSettings.WAITER_TTL)));
 
     @AfterEach
     void close() {
@@ -47,7 +47,7 @@ class RedisPausedProcessTests {
     @Test
     void who_waits_in_it_waits_on() {
         String holder = "A".repeat(22);
-        backend.acquire(AcquireRequests.exclusive("order:42", holder, Duration.ofMinutes(1), "test"));
+        backend.acquire(Requests.exclusive("order:42", holder, Duration.ofMinutes(1), "test"));
         child.ask("queue waiter order:42 exclusive");
         eventually().until(() -> redis.commands().zcard(WAITING) == 1);
         // From now on the renewals depend on the clock alone.

@@ -1,0 +1,70 @@
+package io.syncguard.batching;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.spi.Answers;
+import io.syncguard.spi.RequestNotSentException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests of callers to a store, and gives each request of a list its own failure.
+ *
+ * @param <Q> a request
+ * @param <A> its answer
+ */
+interface CallerSender<Q, A> extends BatchSender<Q, A> {
+
+    CompletionStage<List<A>> send(List<Q> requests);
+
+    /** Whether the store leaves the request to be sent alone. */
+    boolean isUndecided(A answer);
+
+    /** Describes what the request does, for messages: such as {@code acquiring lock 'order:42'}. */
+    String doing(Q request);
+
+    @Override
+    default List<@Nullable A> sendTogether(List<Q> requests) {
+        List<@Nullable A> answers = new ArrayList<>(Answers.await(() -> send(requests)));
+        answers.replaceAll(answer -> answer == null || isUndecided(answer) ? null : answer);
+        return answers;
+    }
+
+    @Override
+    default RuntimeException failureOf(Q request, RuntimeException batch) {
+        if (!(batch instanceof LockBackendException known)) {
+            return failed(request, LockErrorCode.INTERNAL, String.valueOf(batch.getMessage()), batch);
+        }
+        String message = String.valueOf(known.getMessage());
+        // What the store says of the whole list, such as: Failed while acquiring 3 lock(s): the reason
+        String reason = message.startsWith("Failed while ") ? message.substring(message.indexOf(": ") + 2) : message;
+        LockBackendException own = failed(request, known.code(), reason, known.getCause());
+        return known instanceof RequestNotSentException ? new RequestNotSentException(own) : own;
+    }
+
+    @Override
+    default @Nullable RuntimeException failureAlong(Q request, RuntimeException statement) {
+        return statement instanceof RequestNotSentException ? null : failureOf(request, statement);
+    }
+
+    @Override
+    default RuntimeException interrupted(Q request, boolean sent) {
+        LockBackendException interrupted = failed(request, LockErrorCode.ABORTED, "the thread was interrupted", null);
+        return sent ? interrupted : new RequestNotSentException(interrupted);
+    }
+
+    @Override
+    default RuntimeException timedOut(Q request, boolean sent) {
+        String advice = "Look for long locks, and at the network";
+        return sent
+                ? failed(request, LockErrorCode.NETWORK_TIMEOUT, "the server did not answer in time. " + advice, null)
+                : new RequestNotSentException(failed(
+                        request, LockErrorCode.RATE_LIMITED, "the requests before it took too long. " + advice, null));
+    }
+
+    private LockBackendException failed(Q request, LockErrorCode code, String reason, @Nullable Throwable cause) {
+        return new LockBackendException(code, "Failed while " + doing(request) + ": " + reason, cause);
+    }
+}

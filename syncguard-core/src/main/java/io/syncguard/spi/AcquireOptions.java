@@ -1,0 +1,25 @@
+package io.syncguard.spi;
+
+import io.syncguard.LockMode;
+import io.syncguard.MessageText;
+import io.syncguard.OneLine;
+import java.time.Duration;
+
+/**
+ * What a caller asks of a lock beside its key.
+ *
+ * @param mode whether the lease may exist beside shared ones
+ * @param permits how many shared leases the key may have with this one, from 1 to 10 000; 0 for no limit, as in every
+ *     exclusive request
+ * @param ttl how long the lease lives without an extension
+ * @param owner the readable label of the caller
+ * @param handOver whether a release may grant the key to the queue entry directly
+ */
+public record AcquireOptions(LockMode mode, int permits, Duration ttl, String owner, boolean handOver) {
+
+    @Override
+    public String toString() {
+        return OneLine.of(mode + (permits == 0 ? "" : " with " + permits + " permits") + ", ttl " + MessageText.of(ttl)
+                + ", owner " + owner);
+    }
+}
