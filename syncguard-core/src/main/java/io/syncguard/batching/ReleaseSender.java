@@ -17,7 +17,7 @@ final class ReleaseSender implements CallerSender<ReleaseRequest, ReleaseResult>
 
     private static final String ANY_GROUP = "";
 
-    /** Where a store may have written a hash of the key. Of a random lock id, this is a part like any other. */
+    /** How many characters of a lock id may be a hash of its key. */
     private static final int HASH_LENGTH = 2;
 
     private final LockBackend store;

@@ -1,9 +1,9 @@
 package io.syncguard.spi;
 
 /**
- * How the engine lets requests of different callers share a list: acquire requests with {@link GrantExtent#EACH}, of one
- * mode and one {@linkplain StoreInfo#timeout(java.time.Duration) timeout}, and releases. Threads of the engine send these
- * lists.
+ * How the engine lets requests of different callers share a list. It collects releases, and acquire requests with
+ * {@link GrantExtent#EACH} of one mode and one {@linkplain StoreInfo#timeout(java.time.Duration) timeout}. Threads of
+ * the engine send these lists.
  *
  * @param alone how many requests are sent alone at the same time; 0 for none, in tests
  * @param size how many requests a list has at most; 1 for a store that takes no lists

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ExtendRequest(@Nullable String key, String lockId, Duration ttl, Kind kind) {
 
-    /** Who asks for an extension, and for what. A list has requests of one kind. */
+    /** What the engine asks for, and for whom. A list has requests of one kind. */
     public enum Kind {
         /** A thread of the engine, for many leases. It must not wait for callers. */
         HEARTBEAT,

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A verb takes a list of requests for one {@linkplain #serverOf server}, and answers in their order. It is one
  * attempt, in one round trip as a rule, and outside of any transaction of the caller. Each request is atomic on the
  * server. A store may answer on the calling thread, with a stage that is done. The answer comes within one network
- * timeout. Who cancels the stage no longer waits for it, and the request may still be executed.
+ * timeout. A caller that cancels the stage no longer waits; the request may still be executed.
  *
  * <p>The server's clock judges expiry. A lease is live until {@value #TOLERANCE_MILLIS} ms after its end: a holder
  * stops at the end by its own clock, so it knows of the loss before anybody else is granted the key.
@@ -73,7 +73,7 @@ public interface LockBackend extends AutoCloseable {
      * live again. So lapsed leases are deleted only when the number is reached, and the others counted once more.
      *
      * <p>A list with {@link GrantExtent#EACH} never waits for a lock of the store: what it skips is
-     * {@link AcquireResult.Undecided undecided}. Those of one key are in the order of their arrival.
+     * {@link AcquireResult.Undecided undecided}. Requests of one key are in the order of their arrival.
      *
      * <p>With the other extents, the requests are those of one caller for different keys, at most
      * {@value io.syncguard.LockLimits#MAX_KEYS}, without queue entries. They are decided in one step, in their order,

@@ -115,7 +115,7 @@ final class RedisAcquires {
         }
     }
 
-    /** That of the longest ttl if the requests belong to different callers: each of these has a limit of its own. */
+    /** Callers of a shared list have limits of their own, so the longest one is the limit of the list. */
     private long limit(List<AcquireRequest> asked, GrantExtent extent) {
         LongStream limits = asked.stream()
                 .mapToLong(request -> scripts.limit(request.options().ttl()));

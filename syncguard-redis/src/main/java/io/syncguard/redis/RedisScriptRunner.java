@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -127,10 +128,10 @@ final class RedisScriptRunner {
             BaseRedisAsyncCommands<byte[], byte[]> commands,
             RedisRequest request,
             CompletableFuture<List<Object>> answer) {
-        forward(request.run(commands), answer, error -> {
+        forward(() -> request.run(commands), answer, error -> {
             if (error instanceof RedisNoScriptException && !answer.isDone()) {
                 // The server has not run the script since its start.
-                forward(request.runText(commands), answer, answer::completeExceptionally);
+                forward(() -> request.runText(commands), answer, answer::completeExceptionally);
             } else {
                 answer.completeExceptionally(error);
             }
@@ -138,7 +139,17 @@ final class RedisScriptRunner {
     }
 
     private static void forward(
-            RedisFuture<List<Object>> reply, CompletableFuture<List<Object>> answer, Consumer<Throwable> onError) {
+            Supplier<RedisFuture<List<Object>>> command,
+            CompletableFuture<List<Object>> answer,
+            Consumer<Throwable> onError) {
+        RedisFuture<List<Object>> reply;
+        try {
+            reply = command.get();
+        } catch (RuntimeException ex) {
+            // Without a connection, the driver throws at once.
+            answer.completeExceptionally(ex);
+            return;
+        }
         reply.whenComplete((items, error) -> {
             if (error == null) {
                 answer.complete(items);

@@ -7,13 +7,13 @@ import io.syncguard.spi.StoreInfo;
 /** Which requests of callers share a list with those of other threads. */
 public enum CallerBatching {
 
-    /** Those that arrive while others are under way, as in an application. */
+    /** Requests share a list if they arrive while others are under way, as in an application. */
     AUTO,
 
-    /** None: races need a request for each. */
+    /** No requests share a list: races need a statement for each. */
     OFF,
 
-    /** All, as far as possible. */
+    /** All requests are sent in lists, as far as possible. */
     ALWAYS;
 
     public StoreCalls on(LockBackend store) {
