@@ -46,7 +46,8 @@ class ArchitectureTests {
             entry("leader", Set.of("concurrent")),
             entry("rules", Set.of("spi")),
             entry("memory", Set.of("concurrent", "spi", "rules")),
-            entry("postgres", Set.of("concurrent", "spi")),
+            entry("jdbc", Set.of("concurrent", "spi")),
+            entry("postgres", Set.of("concurrent", "spi", "jdbc")),
             entry("redis", Set.of("concurrent", "spi")),
             entry("interception", Set.of("concurrent")),
             entry("scheduling", Set.of()),
@@ -197,7 +198,7 @@ class ArchitectureTests {
     void nobody_takes_part_in_the_callers_transaction() {
         noClasses()
                 .that()
-                .resideInAPackage("io.syncguard.postgres..")
+                .resideInAnyPackage("io.syncguard.jdbc..", "io.syncguard.postgres..")
                 .should()
                 .dependOnClassesThat()
                 .haveSimpleName("DataSourceUtils")
@@ -205,9 +206,9 @@ class ArchitectureTests {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideInAPackage("io.syncguard.postgres..")
+                .resideInAnyPackage("io.syncguard.jdbc..", "io.syncguard.postgres..")
                 .and()
-                .doNotHaveSimpleName("PostgresConnections")
+                .doNotHaveSimpleName("JdbcConnections")
                 .should()
                 .dependOnClassesThat()
                 .haveSimpleName("JdbcTemplate")

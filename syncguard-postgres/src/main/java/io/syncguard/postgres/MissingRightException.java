@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
+import io.syncguard.jdbc.ConnectionRefusal;
 import java.sql.SQLException;
 import java.util.List;
 

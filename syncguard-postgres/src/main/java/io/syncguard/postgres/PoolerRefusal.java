@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.concurrent.Chain;
+import io.syncguard.jdbc.ConnectionRefusal;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;

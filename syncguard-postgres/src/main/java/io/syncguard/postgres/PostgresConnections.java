@@ -1,13 +1,12 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
-import io.syncguard.concurrent.Time;
-import io.syncguard.spi.StoreInfo;
+import io.syncguard.jdbc.JdbcConnections;
+import io.syncguard.jdbc.RunningRequests;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -15,23 +14,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.support.JdbcUtils;
 
 /**
- * Runs each statement on a connection of the library, under the library's settings and within one time limit for the
- * whole request: for the connection, its set-up and the answer. It takes no part in a transaction of the caller.
+ * Sends each statement on a connection of the library, under the library's settings, in one round trip. A pooler's
+ * session gets the settings with the statement.
  */
 final class PostgresConnections {
 
-    /** The shortest timeout, in milliseconds. With a shorter one, requests to a merely slow server would fail. */
-    private static final long SHORTEST_TIMEOUT_MILLIS = 100;
-
     private final PostgresSessions sessions;
-    private final Duration timeout;
-    private final RunningRequests requests;
-    private final Time time;
-
-    /** When the requests time out, if that is earlier than two timeouts after the start of each. */
-    private final long deadline;
-
-    private final boolean interruptible;
+    private final JdbcConnections connections;
 
     /**
      * @param dataSource gives connections in autocommit
@@ -41,31 +30,23 @@ final class PostgresConnections {
      */
     PostgresConnections(
             DataSource dataSource, Duration timeout, PostgresSearchPath searchPath, RunningRequests requests) {
-        this(new PostgresSessions(dataSource, timeout, searchPath), timeout, requests, Time.NEVER, true);
+        this.sessions = new PostgresSessions(dataSource, timeout, searchPath);
+        this.connections = new JdbcConnections(dataSource, sessions, timeout, requests);
     }
 
-    private PostgresConnections(
-            PostgresSessions sessions,
-            Duration timeout,
-            RunningRequests requests,
-            long deadline,
-            boolean interruptible) {
+    private PostgresConnections(PostgresSessions sessions, JdbcConnections connections) {
         this.sessions = sessions;
-        this.timeout = timeout;
-        this.requests = requests;
-        this.time = requests.time();
-        this.deadline = deadline;
-        this.interruptible = interruptible;
+        this.connections = connections;
     }
 
     /** Returns the same connections, for requests that time out at the deadline. */
     PostgresConnections until(long deadline) {
-        return new PostgresConnections(sessions, timeout, requests, deadline, interruptible);
+        return new PostgresConnections(sessions, connections.until(deadline));
     }
 
     /** Returns the same connections, for requests that go on when their callers are interrupted. */
     PostgresConnections uninterruptible() {
-        return new PostgresConnections(sessions, timeout, requests, deadline, false);
+        return new PostgresConnections(sessions, connections.uninterruptible());
     }
 
     /** Sets the parameters of a statement. */
@@ -80,104 +61,32 @@ final class PostgresConnections {
         T read(ResultSet rows) throws SQLException;
     }
 
-    /** Sends a statement that concerns no lease, in one round trip. */
+    /** Sends a statement that concerns no lease. */
     <T> T query(String doing, String sql, Binder binder, Reader<T> reader) {
         return query(doing, sql, sql, binder, reader);
     }
 
     /**
-     * Does the same with a statement that has another form inside a transaction.
+     * Sends a statement that concerns no lease, and has another form inside a transaction.
      *
      * @param inTransaction the form inside a transaction, with the same parameters and answers
      */
     <T> T query(String doing, String sql, String inTransaction, Binder binder, Reader<T> reader) {
-        return query(doing, new Forms(sql, inTransaction), timeout.toMillis(), binder, reader);
+        Forms forms = new Forms(sql, inTransaction);
+        return connections.call(doing, connection -> send(doing, connection, forms, binder, reader));
     }
 
-    /**
-     * Sends a statement that concerns a lease, in one round trip. The network timeout is shorter than a third of the
-     * ttl, so that a heartbeat has time for another try.
-     */
+    /** Sends a statement that concerns a lease. */
     <T> T query(String doing, Duration ttl, String sql, Binder binder, Reader<T> reader) {
-        return query(doing, new Forms(sql, sql), networkTimeout(ttl), binder, reader);
-    }
-
-    /** The network timeout, in milliseconds, of a request that concerns a lease with this ttl. */
-    long networkTimeout(Duration ttl) {
-        return StoreInfo.timeout(timeout, ttl).toMillis();
+        Forms forms = new Forms(sql, sql);
+        return connections.call(
+                doing, connections.networkTimeout(ttl), connection -> send(doing, connection, forms, binder, reader));
     }
 
     private record Forms(String alone, String inTransaction) {}
 
-    private <T> T query(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
-        return CallerSynchronizations.setAside(() -> queryAlone(doing, sql, timeoutMillis, binder, reader));
-    }
-
-    /** Sends a statement once more if the server rolled it back because of a conflict with others. */
-    private <T> T queryAlone(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
-        long start = time.nanoTime();
-        long end = Math.min(deadline, start + 2 * timeout.toNanos());
-        try {
-            return attempt(doing, sql, timeoutMillis, binder, reader, end);
-        } catch (LockBackendException first) {
-            long left = Math.min(
-                    timeoutMillis - Duration.ofNanos(time.nanoTime() - start).toMillis(), millisUntil(end));
-            if (!PostgresErrors.isConflict(first) || left < timeoutMillis / 2) {
-                throw first;
-            }
-            try {
-                return attempt(doing, sql, left, binder, reader, end);
-            } catch (LockBackendException second) {
-                second.addSuppressed(first);
-                throw second;
-            }
-        }
-    }
-
-    private <T> T attempt(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader, long end) {
-        Connection connection = lend(doing, end);
-        try (RunningRequest request = requests.begin(connection, end, interruptible)) {
-            prepare(doing, connection, request, end);
-            try {
-                return send(doing, connection, sql, Math.min(timeoutMillis, millisUntil(end)), binder, reader);
-            } catch (UnsuitableConnectionException ex) {
-                throw ex.isSent() ? PostgresErrors.translate(doing, ex) : PostgresErrors.notSent(doing, ex);
-            } catch (SQLException ex) {
-                throw PostgresErrors.translate(doing, request.explained(sessions.explained(connection, ex)));
-            }
-        } finally {
-            JdbcUtils.closeConnection(connection);
-        }
-    }
-
-    private Connection lend(String doing, long end) {
-        try {
-            return sessions.lend(Duration.ofMillis(Math.min(timeout.toMillis(), millisUntil(end))));
-        } catch (SQLException ex) {
-            throw PostgresErrors.notSent(doing, ex);
-        }
-    }
-
-    private void prepare(String doing, Connection connection, RunningRequest request, long end) {
-        try {
-            sessions.prepare(connection, Duration.ofMillis(Math.min(timeout.toMillis(), millisUntil(end))));
-            if (millisUntil(end) < SHORTEST_TIMEOUT_MILLIS) {
-                throw new SQLTimeoutException("The request timed out before it could be sent");
-            }
-        } catch (SQLException ex) {
-            throw PostgresErrors.notSent(doing, request.explained(UnsuitableConnectionException.explained(ex)));
-        }
-    }
-
-    /** Returns at least 1, because 0 would mean no limit. */
-    private long millisUntil(long end) {
-        return Math.max(1, Duration.ofNanos(end - time.nanoTime()).toMillis());
-    }
-
-    private <T> T send(
-            String doing, Connection connection, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader)
+    private <T> T send(String doing, Connection connection, Forms sql, Binder binder, Reader<T> reader)
             throws SQLException {
-        PostgresSessions.setNetworkTimeout(connection, Duration.ofMillis(timeoutMillis));
         boolean ours = sessions.isOurs(connection);
         PreparedStatement statement =
                 connection.prepareStatement(ours ? sql.alone() : inTransaction(connection, sql.inTransaction()));

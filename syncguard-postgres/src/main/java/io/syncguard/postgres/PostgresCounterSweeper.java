@@ -1,9 +1,10 @@
 package io.syncguard.postgres;
 
 import io.syncguard.concurrent.Time;
+import io.syncguard.jdbc.Sweeper;
 import io.syncguard.spi.FenceSource;
+import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -30,9 +31,8 @@ final class PostgresCounterSweeper {
         this.retentionMillis = settings.fences().retention().toMillis();
         this.interval = settings.fences().retention().toNanos() / 7;
         this.time = time;
-        // Instances that start together do not sweep together.
         this.nextSweep = settings.fences().source() == FenceSource.CLOCK
-                ? time.nanoTime() + ThreadLocalRandom.current().nextLong(interval)
+                ? Sweeper.firstAfter(Duration.ofNanos(interval), time)
                 : Time.NEVER;
     }
 

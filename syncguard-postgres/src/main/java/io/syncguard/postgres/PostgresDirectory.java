@@ -9,6 +9,7 @@ import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockDirectory;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Reads the tables of the locks, and ends leases by force. */
 final class PostgresDirectory implements LockDirectory {
@@ -17,22 +18,23 @@ final class PostgresDirectory implements LockDirectory {
     private final LookupStatement lookup;
     private final ListStatement list;
     private final ReleaseStatement release;
-    private final PostgresSweeper sweeper;
+    private final Consumer<String> lapsed;
 
+    /** @param lapsed gets each key whose lease {@code isLocked} found lapsed */
     PostgresDirectory(
-            PostgresConnections connections, PostgresTables tables, ReleaseStatement release, PostgresSweeper sweeper) {
+            PostgresConnections connections, PostgresTables tables, ReleaseStatement release, Consumer<String> lapsed) {
         this.connections = connections;
         this.lookup = new LookupStatement(tables);
         this.list = new ListStatement(tables);
         this.release = release;
-        this.sweeper = sweeper;
+        this.lapsed = lapsed;
     }
 
     @Override
     public boolean isLocked(String key) {
         Optional<Boolean> live = lookup.isLocked(connections, key);
         if (live.isPresent() && !live.get()) {
-            sweeper.sweepSoon(key);
+            lapsed.accept(key);
         }
         return live.orElse(false);
     }

@@ -3,11 +3,12 @@ package io.syncguard.postgres;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Chain;
-import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.jdbc.ConnectionRefusal;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.springframework.util.StringUtils;
 
@@ -25,7 +26,7 @@ final class PostgresErrors {
      */
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
-        ConnectionRefusal refusal = ConnectionRefusal.of(error);
+        ConnectionRefusal refusal = refusalOf(error);
         String next = refusal == null
                 ? (isWithoutConnection(error)
                         ? "the DataSource gives no usable connection. See the cause"
@@ -34,9 +35,10 @@ final class PostgresErrors {
         return new LockBackendException(code, "Failed while " + doing + ": " + next, withoutDetail(error));
     }
 
-    /** Translates the error of a statement that was not sent, because there was no connection. */
-    static RequestNotSentException notSent(String doing, SQLException error) {
-        return new RequestNotSentException(translate(doing, error));
+    /** Returns the refusal that the error or one of its causes reports; {@code null} if there is none. */
+    static @Nullable ConnectionRefusal refusalOf(SQLException error) {
+        ConnectionRefusal known = ConnectionRefusal.of(error);
+        return known == null ? PoolerRefusal.of(error) : known;
     }
 
     /** Reports an answer that no version of the functions gives. */
@@ -73,7 +75,7 @@ final class PostgresErrors {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
         }
-        ConnectionRefusal refusal = ConnectionRefusal.of(error);
+        ConnectionRefusal refusal = refusalOf(error);
         if (refusal != null) {
             return refusal.code();
         }

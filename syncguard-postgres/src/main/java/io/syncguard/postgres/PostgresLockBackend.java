@@ -3,6 +3,9 @@ package io.syncguard.postgres;
 import io.syncguard.BackendInfo;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
+import io.syncguard.jdbc.PooledDataSource;
+import io.syncguard.jdbc.RunningRequests;
+import io.syncguard.jdbc.Sweeper;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.Batching;
@@ -52,7 +55,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final RunningRequests requests;
     private final PostgresConnections connections;
     private final PostgresConnections engineConnections;
-    private final PostgresSweeper sweeper;
+    private final Sweeper sweeper;
     private final @Nullable DataSource wakeUpDataSource;
     private final PostgresSettings settings;
     private final Time time;
@@ -108,7 +111,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.engineConnections =
                 new PostgresConnections(engineDataSource, settings.timeout(), searchPath, requests).uninterruptible();
         this.wakeUpDataSource = wakeUpDataSource;
-        this.sweeper = new PostgresSweeper(connections, settings, time);
+        this.sweeper = new Sweeper(new PostgresSweeps(connections, settings, time), settings.cleanupInterval(), time);
         this.onClose = onClose;
         this.info = infoOf(settings);
         ContendedKeys contended = new ContendedKeys();
@@ -119,7 +122,8 @@ public final class PostgresLockBackend implements LockBackend {
                 new PostgresReleases(release, connections, engineConnections, contended, this::availableWakeUps);
         this.renew = new RenewStatement(settings);
         this.extend = new ExtendStatement(settings.tables());
-        this.directory = new PostgresDirectory(connections, settings.tables(), release, sweeper);
+        this.directory = new PostgresDirectory(
+                connections, settings.tables(), release, settings.cleanupInIsLocked() ? sweeper::sweepSoon : key -> {});
         this.pins = new PostgresPins(connections, settings, time);
     }
 

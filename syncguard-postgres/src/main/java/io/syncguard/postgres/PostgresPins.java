@@ -4,6 +4,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.concurrent.Time;
+import io.syncguard.jdbc.NetworkTimeout;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.LeasePins;
 import java.sql.Connection;

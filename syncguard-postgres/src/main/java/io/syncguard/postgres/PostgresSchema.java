@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
+import io.syncguard.jdbc.NetworkTimeout;
 import io.syncguard.spi.FenceSource;
 import java.io.File;
 import java.sql.Connection;
@@ -252,7 +253,7 @@ public final class PostgresSchema {
             int before = connection.getNetworkTimeout();
             // The script is one statement. It waits for locks, each for less than the timeout, and has work beside.
             Duration limit = timeout.multipliedBy(4);
-            PostgresSessions.setNetworkTimeout(connection, limit);
+            NetworkTimeout.set(connection, limit);
             try (Statement statement = connection.createStatement()) {
                 statement.execute("SET LOCAL statement_timeout = " + limit.toMillis() * 9 / 10);
                 statement.execute(script.beginning());

@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
+import io.syncguard.jdbc.ConnectionRefusal;
 import java.io.File;
 import java.sql.SQLException;
 import java.util.List;
@@ -46,7 +47,7 @@ final class PostgresSchemaErrors {
         SqlState state = SqlState.of(error);
         LockErrorCode code =
                 state == SqlState.SYNTAX_ERROR ? LockErrorCode.INVALID_ARGUMENT : PostgresErrors.codeOf(error);
-        ConnectionRefusal refusal = ConnectionRefusal.of(error);
+        ConnectionRefusal refusal = PostgresErrors.refusalOf(error);
         return new LockSetupException(
                 code,
                 (refusal == null ? problem(code, state, user) : refusal.problem()) + ": " + PostgresWords.of(error),

@@ -1,5 +1,10 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.jdbc.JdbcSessions;
+import io.syncguard.jdbc.NetworkTimeout;
+import io.syncguard.jdbc.PooledDataSource;
+import io.syncguard.jdbc.UnsuitableConnectionException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,7 +27,7 @@ import org.postgresql.core.TransactionState;
  *
  * <p>Thread-safe.
  */
-final class PostgresSessions {
+final class PostgresSessions implements JdbcSessions {
 
     private final DataSource dataSource;
     private final Duration timeout;
@@ -47,36 +52,17 @@ final class PostgresSessions {
         this.searchPath = searchPath;
     }
 
-    /** Returns a {@linkplain #prepare prepared} connection. */
+    /** Returns a prepared connection. */
     Connection getConnection() throws SQLException {
-        Connection connection = lend(timeout);
+        Connection connection = PooledDataSource.lend(dataSource, timeout);
         try {
-            prepare(connection, timeout);
+            NetworkTimeout.set(connection, timeout);
+            prepare(connection);
             return connection;
         } catch (Throwable ex) {
             close(connection, ex);
             throw ex;
         }
-    }
-
-    /** Returns a connection that the caller has to {@linkplain #prepare prepare}. */
-    Connection lend(Duration limit) throws SQLException {
-        return dataSource instanceof PooledDataSource pool ? pool.getConnection(limit) : dataSource.getConnection();
-    }
-
-    /**
-     * Finds out whether the connection has a session of its own, as for {@link #isOurs}, and sets it up if so.
-     *
-     * @param networkTimeout maximum wait for an answer of the server
-     */
-    void prepare(Connection connection, Duration networkTimeout) throws SQLException {
-        setNetworkTimeout(connection, networkTimeout);
-        prepare(connection);
-    }
-
-    /** Sets the network timeout. Only the driver uses it, so there is no round trip. The pool resets it. */
-    static void setNetworkTimeout(Connection connection, Duration limit) throws SQLException {
-        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
     /**
@@ -102,9 +88,20 @@ final class PostgresSessions {
         }
     }
 
-    /** Adds the rights that the user lacks to the error of a statement on this connection. */
-    SQLException explained(Connection connection, SQLException error) {
+    /** Adds the rights that the user lacks. */
+    @Override
+    public SQLException explained(Connection connection, SQLException error) {
         return PostgresRights.explained(connection, searchPath.tables(), error);
+    }
+
+    @Override
+    public LockBackendException translate(String doing, SQLException error) {
+        return PostgresErrors.translate(doing, error);
+    }
+
+    @Override
+    public boolean isConflict(LockBackendException failure) {
+        return PostgresErrors.isConflict(failure);
     }
 
     /** Whether this connection, opened here, has a session of its own with the library's settings. */
@@ -117,7 +114,9 @@ final class PostgresSessions {
         return settings.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), searchPath.found());
     }
 
-    private void prepare(Connection connection) throws SQLException {
+    /** Finds out whether the connection has a session of its own, as for {@link #isOurs}, and sets it up if so. */
+    @Override
+    public void prepare(Connection connection) throws SQLException {
         PGConnection driver = connection.unwrap(PGConnection.class);
         if (!known.containsKey(driver)) {
             String path = searchPath.found();
@@ -168,7 +167,7 @@ final class PostgresSessions {
         }
     }
 
-    static void close(Connection connection, Throwable failure) {
+    private static void close(Connection connection, Throwable failure) {
         try {
             connection.close();
         } catch (Throwable ex) {

@@ -19,7 +19,7 @@ final class PostgresWords {
             }
             last = cause instanceof SQLException sql ? sql : last;
         }
-        boolean isOfServer = SqlState.of(error) != SqlState.NONE || ConnectionRefusal.of(error) != null;
+        boolean isOfServer = SqlState.of(error) != SqlState.NONE || PostgresErrors.refusalOf(error) != null;
         return firstLine(isOfServer ? last : Chain.end(error, Throwable::getCause));
     }
 

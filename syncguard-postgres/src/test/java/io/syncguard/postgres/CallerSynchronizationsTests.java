@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.concurrent.Time;
+import io.syncguard.jdbc.RunningRequests;
 import io.syncguard.testing.PostgresServer;
 import java.sql.ResultSet;
 import java.time.Duration;

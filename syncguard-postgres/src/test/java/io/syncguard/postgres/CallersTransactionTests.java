@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
+import io.syncguard.jdbc.RunningRequests;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.PostgresServer;
 import java.lang.reflect.InvocationHandler;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ManualTime;
 import io.syncguard.core.StoreCalls;
+import io.syncguard.jdbc.Sweeper;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.BugOf;
@@ -95,7 +96,7 @@ class PostgresSweeperTests {
     @Test
     void more_than_a_batch_is_swept_at_once() {
         open(INTERVAL, false);
-        int leases = 2 * PostgresSweeper.BATCH + 50;
+        int leases = 2 * Sweeper.BATCH + 50;
         for (int i = 0; i < leases; i++) {
             lease("k" + i, -5_000 - i);
         }
@@ -108,7 +109,7 @@ class PostgresSweeperTests {
     @Test
     void leases_that_are_in_use_do_not_stand_in_the_way_of_those_behind_them() throws SQLException {
         open(INTERVAL, false);
-        for (int i = 0; i < PostgresSweeper.BATCH; i++) {
+        for (int i = 0; i < Sweeper.BATCH; i++) {
             lease("pinned" + i, -90_000);
         }
         lease("behind", -5_000);
@@ -119,7 +120,7 @@ class PostgresSweeperTests {
 
             time.advance(INTERVAL);
 
-            eventually().until(() -> leases().size() == PostgresSweeper.BATCH);
+            eventually().until(() -> leases().size() == Sweeper.BATCH);
             other.rollback();
         }
         assertThat(leases()).doesNotContain("behind");
@@ -262,7 +263,7 @@ class PostgresSweeperTests {
                 Statement statement = connection.createStatement()) {
             statement.execute("SET enable_seqscan = off");
             String look = PostgresTables.DEFAULT
-                    .fill(PostgresSweeper.LAPSED)
+                    .fill(PostgresSweeps.LAPSED)
                     .replace("(?, ?)", "(0, '')")
                     .replace("?", "200");
 

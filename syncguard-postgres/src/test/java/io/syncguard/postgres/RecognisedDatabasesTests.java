@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.ManualTime;
+import io.syncguard.jdbc.RunningRequests;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LeasePins;

@@ -50,7 +50,7 @@ final class ProblemFinder {
                     null,
                     process.pool().awaiting() + " threads wait for one of the "
                             + process.pool().maximum() + " connections of the library",
-                    "Look for slow statements; or raise syncguard.postgres.pool-size");
+                    "Look for slow statements; or raise syncguard." + process.backend() + ".pool-size");
         }
     }
 

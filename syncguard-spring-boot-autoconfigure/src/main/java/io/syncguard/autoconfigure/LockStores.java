@@ -5,6 +5,8 @@ import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.OneLine;
+import io.syncguard.jdbc.DataSourceTarget;
+import io.syncguard.jdbc.MockDataSource;
 import java.lang.annotation.Annotation;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -41,9 +43,7 @@ final class LockStores {
 
     private static final String CONNECTION_FACTORY = "org.springframework.data.redis.connection.RedisConnectionFactory";
 
-    static final String WITHOUT_A_STORE =
-            "In a test: add syncguard-spring-boot-starter-test and @AutoConfigureTestLocks. Without any locks: set"
-                    + " syncguard.enabled=false";
+    static final String WITHOUT_A_STORE = MockDataSource.WITHOUT_A_STORE;
 
     /** What a store of ours needs, by its name. */
     private static final SortedMap<String, String> LIBRARIES = new TreeMap<>(Map.of(
@@ -154,29 +154,6 @@ final class LockStores {
                 "If DataSourceAutoConfiguration is excluded, include it",
                 "If spring-boot-starter-jdbc is missing, add it",
                 WITHOUT_A_STORE);
-    }
-
-    /** @throws LockSetupException if it is a mock */
-    static void requireNoMock(DataSource dataSource) {
-        try (Connection connection = dataSource.getConnection()) {
-            requireNoMock(connection);
-        } catch (LockSetupException ex) {
-            throw ex;
-        } catch (SQLException | RuntimeException ex) {
-            log.debug("The DataSource gave no connection", ex);
-        }
-    }
-
-    /** @throws LockSetupException if a mock gave the connection */
-    static void requireNoMock(@Nullable Connection connection) throws SQLException {
-        if (connection == null
-                || connection.getMetaData() == null
-                || connection.getMetaData().getDatabaseProductName() == null) {
-            throw LockSetupException.invalid(
-                    "The DataSource returned null instead of a connection or of its details, as a mock does",
-                    WITHOUT_A_STORE,
-                    "Use a real DataSource");
-        }
     }
 
     /** Whether it is a store of this library. */

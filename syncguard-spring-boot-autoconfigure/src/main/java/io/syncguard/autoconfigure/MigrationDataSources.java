@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.jdbc.LentConnection;
 import io.syncguard.postgres.DatabaseIdentity;
+import io.syncguard.postgres.PostgresDatabase;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
@@ -137,7 +139,7 @@ final class MigrationDataSources {
 
         @Override
         public Connection getConnection() throws SQLException {
-            Connection connection = LentConnection.of(super.getConnection());
+            Connection connection = LentConnection.of(super.getConnection(), new PostgresDatabase());
             if (initSql == null) {
                 return connection;
             }

@@ -1,5 +1,7 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.jdbc.JdbcPools;
+import io.syncguard.postgres.PostgresDatabase;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresScript;
@@ -25,13 +27,16 @@ record PostgresBackendFactory(
     PostgresLockBackend backendOn(DataSource application, boolean dedicated) {
         properties.check();
         SyncGuardProperties.Postgres postgres = properties.postgres();
-        PostgresPools pools = new PostgresPools(
+        JdbcPools pools = new JdbcPools(
+                new PostgresDatabase(),
                 application,
                 dedicated,
-                postgres.poolSize(),
-                postgres.wakeUps(),
-                postgres.networkTimeout(),
-                environment.getProperty("spring.application.name", ""));
+                new JdbcPools.Settings(
+                        "syncguard.postgres",
+                        postgres.poolSize(),
+                        postgres.wakeUps(),
+                        postgres.networkTimeout(),
+                        environment.getProperty("spring.application.name", "")));
         try {
             PostgresSettings settings = new PostgresSettings(
                     script.tables(),

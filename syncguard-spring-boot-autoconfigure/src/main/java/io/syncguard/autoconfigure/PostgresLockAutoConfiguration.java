@@ -3,16 +3,21 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresScript;
+import java.io.File;
 import java.util.List;
 import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.flywaydb.core.Flyway;
 import org.postgresql.Driver;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -41,11 +46,25 @@ import org.springframework.core.env.Environment;
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class PostgresLockAutoConfiguration {
 
+    private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
+
     static final String NAME = "postgres";
 
+    /**
+     * Writes the script of the schema to the file in {@code syncguard.postgres.schema-script}. Runs before all beans are
+     * created, because the application's own migrations may fail if its user may not create tables.
+     */
     @Bean
-    static PostgresScriptWriter syncGuardPostgresScriptWriter(Environment environment) {
-        return new PostgresScriptWriter(environment);
+    static BeanFactoryPostProcessor syncGuardPostgresScriptWriter(Environment environment) {
+        return beans -> {
+            SyncGuardProperties properties =
+                    Binder.get(environment).bindOrCreate("syncguard", SyncGuardProperties.class);
+            File file = properties.postgres().schemaScript();
+            if (file != null) {
+                properties.postgresScript().writeTo(file.toPath());
+                log.info("Wrote the script for the tables of SyncGuard to " + file.getAbsolutePath());
+            }
+        };
     }
 
     @Bean

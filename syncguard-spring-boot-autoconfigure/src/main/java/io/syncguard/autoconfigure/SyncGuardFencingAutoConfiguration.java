@@ -3,6 +3,8 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockSetupException;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
+import io.syncguard.jdbc.DataSourceTarget;
+import io.syncguard.jdbc.MockDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.EnumSet;
@@ -61,7 +63,7 @@ public final class SyncGuardFencingAutoConfiguration {
                 case FLYWAY, NONE -> schema.check();
             }
         } catch (NullPointerException ex) {
-            LockStores.requireNoMock(primary);
+            MockDataSource.refuse(primary);
             throw ex;
         }
         return new FenceGuard(primary, fencing.table());

@@ -2,7 +2,9 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.StoreCalls;
+import io.syncguard.jdbc.JdbcPools;
 import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.postgres.PostgresDatabase;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
@@ -119,7 +121,7 @@ public final class ApplicationBackend {
             Duration networkTimeout,
             Duration waiterTtl,
             Function<String, @Nullable String> properties) {
-        PostgresPools pools = pools(url, poolSize, networkTimeout);
+        JdbcPools pools = pools(url, poolSize, networkTimeout);
         FenceSource fences = value(properties, "syncguard.fences", FenceSource.COUNTER);
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT, fences).initialize();
         return on(pools, waiterTtl, value(properties, BATCHING, PostgresBatching.AUTO));
@@ -131,14 +133,18 @@ public final class ApplicationBackend {
         return on(pools(url, poolSize, networkTimeout), waiterTtl, batching);
     }
 
-    private static PostgresPools pools(String url, int poolSize, Duration networkTimeout) {
+    private static JdbcPools pools(String url, int poolSize, Duration networkTimeout) {
         // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
-        return new PostgresPools(application, false, poolSize, true, networkTimeout, "");
+        return new JdbcPools(
+                new PostgresDatabase(),
+                application,
+                false,
+                new JdbcPools.Settings("syncguard.postgres", poolSize, true, networkTimeout, ""));
     }
 
-    private static StoreCalls on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {
+    private static StoreCalls on(JdbcPools pools, Duration waiterTtl, PostgresBatching batching) {
         pools.started();
         return batching.backend(
                 pools.operations(),

@@ -8,6 +8,8 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.Requests;
 import io.syncguard.core.StoreCalls;
+import io.syncguard.jdbc.JdbcPools;
+import io.syncguard.postgres.PostgresDatabase;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
@@ -42,7 +44,7 @@ class RoundTripTests {
     private final PostgresProxy proxy = new PostgresProxy(url);
     private final HikariDataSource application = new HikariDataSource();
 
-    private PostgresPools pools;
+    private JdbcPools pools;
     private long statementsSoFar = -1;
     private StoreCalls backend;
 
@@ -50,7 +52,11 @@ class RoundTripTests {
     void open() {
         application.setJdbcUrl(proxy.url());
         application.setMaximumPoolSize(1);
-        pools = new PostgresPools(application, false, 1, true, Duration.ofSeconds(2), "");
+        pools = new JdbcPools(
+                new PostgresDatabase(),
+                application,
+                false,
+                new JdbcPools.Settings("syncguard.postgres", 1, true, Duration.ofSeconds(2), ""));
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new StoreCalls(new PostgresLockBackend(
                 pools.operations(),

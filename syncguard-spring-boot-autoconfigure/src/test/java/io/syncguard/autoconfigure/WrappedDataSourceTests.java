@@ -170,7 +170,7 @@ class WrappedDataSourceTests {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("routes to 2 databases")
-                        .hasMessageContaining("PostgresLockManagers"));
+                        .hasMessageContaining("LockManager.routing"));
     }
 
     private static void assertWarned(DataSource dataSource, Class<?> bypassed) {

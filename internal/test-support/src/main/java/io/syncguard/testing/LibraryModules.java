@@ -11,6 +11,7 @@ public final class LibraryModules {
     public static final List<String> NAMES = List.of(
             "syncguard-core",
             "syncguard-memory",
+            "syncguard-jdbc",
             "syncguard-postgres",
             "syncguard-redis",
             "syncguard-spring",

@@ -1,10 +1,11 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.util.Credentials;
 import io.agroal.api.AgroalDataSource;
 import io.agroal.api.configuration.AgroalConnectionFactoryConfiguration;
 import io.agroal.api.security.SimplePassword;
+import io.syncguard.jdbc.JdbcDatabase.Login;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.Properties;
@@ -15,8 +16,6 @@ import javax.sql.XADataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.Driver;
-import org.postgresql.ds.common.BaseDataSource;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
@@ -41,8 +40,6 @@ final class ConnectionDetails {
 
     private static final String AGROAL = "io.agroal.pool.DataSource";
 
-    private static final String URL_PREFIX = "jdbc:postgresql:";
-
     /** The classes themselves, because a subclass may connect in another way. */
     private static final Set<Class<?>> OF_SPRING =
             Set.of(DriverManagerDataSource.class, SimpleDriverDataSource.class, SingleConnectionDataSource.class);
@@ -50,14 +47,17 @@ final class ConnectionDetails {
     private ConnectionDetails() {}
 
     /** Returns {@code null} if the application has to lend its connections. */
-    static @Nullable HikariConfig of(DataSource source) {
-        if (withoutJta(source) instanceof BaseDataSource driver) {
-            return ofDriver(driver);
+    static @Nullable HikariConfig of(DataSource source, JdbcDatabase database) {
+        Login login = database.loginOf(withoutJta(source));
+        if (login != null) {
+            return ofDriver(withoutJta(source), login, database);
         }
         if (source.getClass().getName().equals(AGROAL)) {
-            return OfAgroal.details((AgroalDataSource) source);
+            return OfAgroal.details((AgroalDataSource) source, database);
         }
-        return OF_SPRING.contains(source.getClass()) ? ofSpring((AbstractDriverBasedDataSource) source) : null;
+        return OF_SPRING.contains(source.getClass())
+                ? ofSpring((AbstractDriverBasedDataSource) source, database)
+                : null;
     }
 
     /** Unwraps a pool for JTA, whose connections would be part of the caller's transaction. */
@@ -70,21 +70,25 @@ final class ConnectionDetails {
         }
     }
 
-    /** The URL has all properties. */
-    private static @Nullable HikariConfig ofDriver(BaseDataSource driver) {
-        return driver.getClass().getName().startsWith("org.postgresql.")
-                ? details(driver.getUrl(), driver.getUser(), driver.getPassword(), null)
-                : null;
+    /** A subclass may connect in another way. */
+    private static @Nullable HikariConfig ofDriver(CommonDataSource source, Login login, JdbcDatabase database) {
+        return isOf(source.getClass(), database) ? details(database, login, null) : null;
     }
 
-    private static @Nullable HikariConfig ofSpring(AbstractDriverBasedDataSource source) {
-        HikariConfig details =
-                details(source.getUrl(), source.getUsername(), source.getPassword(), source.getConnectionProperties());
+    private static boolean isOf(Class<?> type, JdbcDatabase database) {
+        return type.getName().startsWith(database.driver().getPackageName() + ".");
+    }
+
+    private static @Nullable HikariConfig ofSpring(AbstractDriverBasedDataSource source, JdbcDatabase database) {
+        HikariConfig details = details(
+                database,
+                new Login(source.getUrl(), source.getUsername(), source.getPassword()),
+                source.getConnectionProperties());
         if (details != null && source instanceof SimpleDriverDataSource simple) {
-            if (simple.getDriver() == null || simple.getDriver().getClass() != Driver.class) {
+            if (simple.getDriver() == null || simple.getDriver().getClass() != database.driver()) {
                 return null;
             }
-            details.setDriverClassName(Driver.class.getName());
+            details.setDriverClassName(database.driver().getName());
         }
         if (details != null && source.getSchema() != null) {
             details.setSchema(source.getSchema());
@@ -93,24 +97,23 @@ final class ConnectionDetails {
     }
 
     /** @return {@code null} without an URL of the driver */
-    private static @Nullable HikariConfig details(
-            @Nullable String url, @Nullable String user, @Nullable String password, @Nullable Properties properties) {
-        if (url == null || !url.startsWith(URL_PREFIX)) {
+    private static @Nullable HikariConfig details(JdbcDatabase database, Login login, @Nullable Properties properties) {
+        if (login.url() == null || !database.accepts(login.url())) {
             return null;
         }
         HikariConfig details = new HikariConfig();
-        details.setJdbcUrl(url);
+        details.setJdbcUrl(login.url());
         if (properties != null) {
             properties
                     .stringPropertyNames()
                     .forEach(name -> details.addDataSourceProperty(name, properties.getProperty(name)));
         }
-        if (user != null) {
-            details.setUsername(user);
+        if (login.user() != null) {
+            details.setUsername(login.user());
             details.getDataSourceProperties().remove("user");
         }
-        if (password != null) {
-            details.setPassword(password);
+        if (login.password() != null) {
+            details.setPassword(login.password());
             details.getDataSourceProperties().remove("password");
         }
         return details;
@@ -119,11 +122,11 @@ final class ConnectionDetails {
     /** Loaded only where the application has Agroal. What its connections do in a transaction of JTA is not copied. */
     private static final class OfAgroal {
 
-        static @Nullable HikariConfig details(AgroalDataSource pool) {
+        static @Nullable HikariConfig details(AgroalDataSource pool, JdbcDatabase database) {
             AgroalConnectionFactoryConfiguration factory =
                     pool.getConfiguration().connectionPoolConfiguration().connectionFactoryConfiguration();
             Class<?> provider = factory.connectionProviderClass();
-            if (hasInterceptors(pool) || provider != null && !provider.getName().startsWith("org.postgresql.")) {
+            if (hasInterceptors(pool) || provider != null && !isOf(provider, database)) {
                 return null;
             }
             String password = null;
@@ -134,9 +137,13 @@ final class ConnectionDetails {
                 password = known.getWord();
             }
             HikariConfig details = ConnectionDetails.details(
-                    factory.jdbcUrl(),
-                    factory.principal() == null ? null : factory.principal().getName(),
-                    password,
+                    database,
+                    new Login(
+                            factory.jdbcUrl(),
+                            factory.principal() == null
+                                    ? null
+                                    : factory.principal().getName(),
+                            password),
                     factory.jdbcProperties());
             if (details != null) {
                 details.setConnectionInitSql(factory.initialSql());

@@ -1,4 +1,4 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Chain;
@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The reason why every lock operation fails on a connection. */
-interface ConnectionRefusal {
+public interface ConnectionRefusal {
 
     /** What is wrong. */
     String problem();
@@ -25,6 +25,6 @@ interface ConnectionRefusal {
                 .filter(ConnectionRefusal.class::isInstance)
                 .map(ConnectionRefusal.class::cast)
                 .findFirst()
-                .orElseGet(() -> PoolerRefusal.of(error));
+                .orElse(null);
     }
 }

@@ -1,4 +1,4 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Time;
@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Thread-safe.
  */
-final class RunningRequests implements AutoCloseable {
+public final class RunningRequests implements AutoCloseable {
 
     /** Maximum delay of an interrupt: longer than most statements, and too short for a person to notice. */
     private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
@@ -22,7 +22,7 @@ final class RunningRequests implements AutoCloseable {
     private final Time time;
     private final Alarm alarm;
 
-    RunningRequests(Time time) {
+    public RunningRequests(Time time) {
         this.time = time;
         this.alarm = new Alarm("syncguard-requests", time, this::endDue);
     }

@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -6,7 +6,6 @@ import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
-import io.syncguard.postgres.OneStoreDataSource;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Consumer;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * callers, one for each thread of the engine that sends requests, and one for wake-ups from the first wait on. An
  * application that has used up its pool cannot starve them, and callers cannot starve the heartbeat.
  */
-final class PostgresPools implements AutoCloseable {
+public final class JdbcPools implements AutoCloseable {
 
     /** The shortest wait for a connection that the pool accepts, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
@@ -49,6 +48,8 @@ final class PostgresPools implements AutoCloseable {
      */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
+    private final JdbcDatabase database;
+    private final Settings settings;
     private final Duration timeout;
     private final int maximumConnections;
 
@@ -63,39 +64,51 @@ final class PostgresPools implements AutoCloseable {
     private final @Nullable LockPool wakeUps;
 
     /**
-     * @param dedicated whether the application uses this DataSource only for locks
+     * What an application sets.
+     *
+     * @param prefix the beginning of the properties, such as {@code syncguard.postgres}
+     * @param size maximum number of connections for callers
+     * @param wakeUps whether there is a connection that receives wake-ups
      * @param networkTimeout maximum time of an operation: one half for the wait for a connection, one half for the
-     *     server's answer
+     *     server's answer. From half a second to ten minutes
      * @param applicationName part of the name of each connection
      */
-    PostgresPools(
-            DataSource application,
-            boolean dedicated,
-            int size,
-            boolean wakeUps,
-            Duration networkTimeout,
-            String applicationName) {
-        if (size < 1) {
-            throw LockSetupException.invalid(
-                    "syncguard.postgres.pool-size is " + size + ", but has to be at least 1",
-                    "Correct syncguard.postgres.pool-size");
+    public record Settings(String prefix, int size, boolean wakeUps, Duration networkTimeout, String applicationName) {
+
+        public Settings {
+            if (size < 1) {
+                throw LockSetupException.invalid(
+                        prefix + ".pool-size is " + size + ", but has to be at least 1",
+                        "Correct " + prefix + ".pool-size");
+            }
+            if (networkTimeout.compareTo(SHORTEST_TIMEOUT) < 0 || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
+                throw LockSetupException.invalid(
+                        prefix + ".network-timeout is " + MessageText.of(networkTimeout)
+                                + ", but has to be between " + MessageText.of(SHORTEST_TIMEOUT) + " and "
+                                + MessageText.of(LONGEST_TIMEOUT),
+                        "Correct " + prefix + ".network-timeout");
+            }
         }
-        if (networkTimeout.compareTo(SHORTEST_TIMEOUT) < 0 || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw LockSetupException.invalid(
-                    "syncguard.postgres.network-timeout is " + MessageText.of(networkTimeout)
-                            + ", but has to be between " + MessageText.of(SHORTEST_TIMEOUT) + " and "
-                            + MessageText.of(LONGEST_TIMEOUT),
-                    "Correct syncguard.postgres.network-timeout");
+
+        private String poolSize() {
+            return prefix + ".pool-size";
         }
-        this.timeout = networkTimeout.dividedBy(2);
+    }
+
+    /** @param dedicated whether the application uses this DataSource only for locks */
+    public JdbcPools(JdbcDatabase database, DataSource application, boolean dedicated, Settings settings) {
+        this.database = database;
+        this.settings = settings;
+        this.timeout = settings.networkTimeout().dividedBy(2);
         housekeeper.setRemoveOnCancelPolicy(true);
-        int others = size + (wakeUps ? 1 : 0);
-        Consumer<HikariConfig> completion = details -> complete(details, applicationName);
-        this.source = new ConnectionSource(application, dedicated, others + FEWEST_OF_ENGINE);
-        this.store = new OneStoreDataSource(application, timeout);
+        int others = settings.size() + (settings.wakeUps() ? 1 : 0);
+        Consumer<HikariConfig> completion = details -> database.complete(details, timeout, settings.applicationName());
+        this.source =
+                new ConnectionSource(database, application, dedicated, others + FEWEST_OF_ENGINE, settings.poolSize());
+        this.store = new OneStoreDataSource(database, application, timeout);
         int ofThreads = source.lends() || dedicated ? FEWEST_OF_ENGINE : ENGINE_THREADS;
         this.maximumConnections = others + ofThreads;
-        HikariConfig ofCallers = config("syncguard", size, completion);
+        HikariConfig ofCallers = config("syncguard", settings.size(), completion);
         // While the start uses one connection, the pool would open another one without need.
         ofCallers.setMinimumIdle(0);
         this.operations = new LockPool(ofCallers);
@@ -103,35 +116,34 @@ final class PostgresPools implements AutoCloseable {
         // Nobody interrupts its threads, and a connection on a slow link has to pass the test before each heartbeat.
         ofEngine.setValidationTimeout(testMillis(LONGEST_ENGINE_TEST_MILLIS, 2));
         this.engine = new LockPool(ofEngine);
-        this.wakeUps = wakeUps ? wakeUpPool(completion) : null;
+        this.wakeUps = settings.wakeUps() ? wakeUpPool(completion) : null;
     }
 
-    DataSource operations() {
+    public DataSource operations() {
         return operations;
     }
 
     /** Keeps one connection open from now on, so that the first caller after the start does not wait for one. */
-    void started() {
+    public void started() {
         operations.config().setMinimumIdle(1);
     }
 
     /** Has one connection for each thread of the engine, so that none of them waits for another. */
-    DataSource engine() {
+    public DataSource engine() {
         return engine;
     }
 
     /** Opens one connection when it is needed; {@code null} if wake-ups are off. */
-    @Nullable
-    DataSource wakeUps() {
+    public @Nullable DataSource wakeUps() {
         return wakeUps;
     }
 
-    int maximumConnections() {
+    public int maximumConnections() {
         return maximumConnections;
     }
 
     /** Maximum wait for an answer of the server. */
-    Duration timeout() {
+    public Duration timeout() {
         return timeout;
     }
 
@@ -145,7 +157,7 @@ final class PostgresPools implements AutoCloseable {
     }
 
     private LockPool wakeUpPool(Consumer<HikariConfig> completion) {
-        HikariConfig config = config("syncguard-listener", 1, completion.andThen(WakeUpSocket::addTo));
+        HikariConfig config = config("syncguard-listener", 1, completion.andThen(database::completeForWakeUps));
         config.setMinimumIdle(0);
         return new LockPool(config);
     }
@@ -186,17 +198,5 @@ final class PostgresPools implements AutoCloseable {
             config.setDataSource(store.through(config.getDataSource()));
         }
         return config;
-    }
-
-    private void complete(HikariConfig details, String applicationName) {
-        ConnectionName.addTo(details, applicationName);
-        if (details.getDataSource() == null) {
-            // A server that disappears silently must not block a connection attempt or an idle connection for ever.
-            String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
-            details.addDataSourceProperty("connectTimeout", seconds);
-            details.addDataSourceProperty("loginTimeout", seconds);
-            details.addDataSourceProperty("socketTimeout", seconds);
-            details.addDataSourceProperty("tcpKeepAlive", "true");
-        }
     }
 }

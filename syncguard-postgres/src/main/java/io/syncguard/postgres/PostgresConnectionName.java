@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import java.net.URLDecoder;
@@ -12,7 +12,7 @@ import org.springframework.util.StringUtils;
  * The name of the library's connections, for an administrator of the server: {@code syncguard}, and the name of the
  * application's own connections, otherwise its {@code spring.application.name}.
  */
-final class ConnectionName {
+final class PostgresConnectionName {
 
     private static final String PROPERTY = "ApplicationName";
 
@@ -21,7 +21,7 @@ final class ConnectionName {
     /** PostgreSQL truncates a longer name. */
     private static final int LENGTH = 63;
 
-    private ConnectionName() {}
+    private PostgresConnectionName() {}
 
     /** Adds the name. Connections that the application lends keep theirs. */
     static void addTo(HikariConfig details, String application) {

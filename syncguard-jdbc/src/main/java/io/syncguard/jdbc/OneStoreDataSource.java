@@ -1,48 +1,43 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcUtils;
 
 /**
  * Opens connections of a {@code DataSource} of the application, and fails if they lead to more than one database. A
  * {@code DataSource} without a readable URL may choose the database by the thread, and each database would then grant
  * the same key. Thread-safe.
  */
-public final class OneStoreDataSource extends DelegatingDataSource {
+final class OneStoreDataSource extends DelegatingDataSource {
 
-    /** Identifies the store. The answer stays the same after a restart and a failover. */
-    private static final String STORE = """
-            SELECT pg_catalog.format('database ''%s'' of server %s', pg_catalog.current_database(), system_identifier)
-            FROM pg_catalog.pg_control_system()
-            """;
-
+    private final JdbcDatabase database;
     private final Duration timeout;
 
     /** The store that the first connection leads to. */
     private final AtomicReference<@Nullable String> first;
 
     /** @param timeout maximum wait for an answer of the server */
-    public OneStoreDataSource(DataSource application, Duration timeout) {
-        this(application, timeout, new AtomicReference<>());
+    OneStoreDataSource(JdbcDatabase database, DataSource application, Duration timeout) {
+        this(database, application, timeout, new AtomicReference<>());
     }
 
-    private OneStoreDataSource(DataSource source, Duration timeout, AtomicReference<@Nullable String> first) {
+    private OneStoreDataSource(
+            JdbcDatabase database, DataSource source, Duration timeout, AtomicReference<@Nullable String> first) {
         super(source);
+        this.database = database;
         this.timeout = timeout;
         this.first = first;
     }
 
     /** Returns another {@code DataSource} whose connections have to lead to the same store as those of this one. */
-    public OneStoreDataSource through(DataSource other) {
-        return new OneStoreDataSource(other, timeout, first);
+    OneStoreDataSource through(DataSource other) {
+        return new OneStoreDataSource(database, other, timeout, first);
     }
 
     @Override
@@ -70,7 +65,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
         Connection connection = open(opening);
         try {
             int before = connection.getNetworkTimeout();
-            PostgresSessions.setNetworkTimeout(connection, timeout);
+            NetworkTimeout.set(connection, timeout);
             try {
                 check(connection);
             } finally {
@@ -78,7 +73,7 @@ public final class OneStoreDataSource extends DelegatingDataSource {
             }
             return connection;
         } catch (SQLException | RuntimeException ex) {
-            PostgresSessions.close(connection, ex);
+            JdbcUtils.closeConnection(connection);
             throw ex;
         }
     }
@@ -94,18 +89,11 @@ public final class OneStoreDataSource extends DelegatingDataSource {
 
     private void check(Connection connection) throws SQLException {
         requireAutoCommit(connection);
+        Connection driver = database.ofDriver(connection);
         // A later check refuses other products, and names them.
-        if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
-            requireFirstStore(ofDriver(connection));
+        if (driver != null) {
+            requireFirstStore(database.storeOf(driver));
         }
-    }
-
-    /** A wrapper that records the statements of the application must not find ours among them. */
-    private static Connection ofDriver(Connection connection) throws SQLException {
-        return connection.isWrapperFor(PGConnection.class)
-                        && connection.unwrap(PGConnection.class) instanceof Connection driver
-                ? driver
-                : connection;
     }
 
     private static void requireAutoCommit(Connection connection) throws SQLException {
@@ -118,15 +106,10 @@ public final class OneStoreDataSource extends DelegatingDataSource {
         }
     }
 
-    private void requireFirstStore(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(STORE);
-                ResultSet rows = statement.executeQuery()) {
-            rows.next();
-            String store = rows.getString(1);
-            String known = first.compareAndExchange(null, store);
-            if (known != null && !known.equals(store)) {
-                throw UnsuitableConnectionException.toAnotherStore(known, store);
-            }
+    private void requireFirstStore(String store) throws SQLException {
+        String known = first.compareAndExchange(null, store);
+        if (known != null && !known.equals(store)) {
+            throw UnsuitableConnectionException.toAnotherStore(known, store);
         }
     }
 }

@@ -1,7 +1,6 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
-import io.syncguard.postgres.PromptSocketFactory;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Properties;

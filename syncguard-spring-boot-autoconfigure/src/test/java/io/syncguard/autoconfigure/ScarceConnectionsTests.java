@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariConfig;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -12,7 +11,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.testing.PostgresProxy;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -23,7 +21,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -32,8 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The connections of the locks: all of them are in use, the server ends them, or the first one breaks. */
-class LockPoolTests {
+/** The connections of the locks: all of them are in use, or the server ends them. */
+class ScarceConnectionsTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
@@ -44,49 +41,6 @@ class LockPoolTests {
     @AfterEach
     void stopThreads() {
         threads.shutdownNow();
-    }
-
-    @Test
-    void a_connection_that_is_used_when_the_pool_closes_comes_back_first() throws Exception {
-        HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(database.url());
-        LockPool pool = new LockPool(config);
-        CompletableFuture<Void> closing;
-        try (Connection connection = pool.getConnection();
-                Statement statement = connection.createStatement()) {
-            closing = CompletableFuture.runAsync(pool::close, threads);
-            await().until(() -> catchThrowable(pool::getConnection) != null);
-
-            assertThat(statement.execute("SELECT 1")).isTrue();
-        }
-        closing.join();
-        await().untilAsserted(() -> assertThat(database.describedSessions()).isEmpty());
-    }
-
-    /** A body that closes its own application is interrupted by its loss. */
-    @Test
-    void an_interrupt_of_the_thread_that_closes_the_pool_leaves_no_connection() throws Exception {
-        HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(database.url());
-        LockPool pool = new LockPool(config);
-        FutureTask<Boolean> closing = new FutureTask<>(() -> {
-            pool.close();
-            return Thread.interrupted();
-        });
-        Thread thread = new Thread(closing);
-        try (Connection used = pool.getConnection()) {
-            assertThat(used.isClosed()).isFalse();
-            thread.start();
-            await().until(() -> catchThrowable(pool::getConnection) != null);
-
-            thread.interrupt();
-            thread.join();
-        }
-
-        assertThat(closing.get()).isTrue();
-        await().untilAsserted(() -> assertThat(database.describedSessions()).isEmpty());
-        await().until(() -> Thread.getAllStackTraces().keySet().stream()
-                .noneMatch(each -> each.getName().startsWith(config.getPoolName())));
     }
 
     @Test
@@ -180,23 +134,6 @@ class LockPoolTests {
                     }
                 });
         await().atMost(Duration.ofSeconds(10)).until(() -> database.sessions() == 0);
-    }
-
-    @Test
-    void a_connection_that_breaks_while_the_pool_learns_its_isolation_does_not_spoil_the_pool() throws Exception {
-        try (PostgresProxy proxy = new PostgresProxy(database.url())) {
-            proxy.loseAnswerTo("TRANSACTION ISOLATION LEVEL");
-            HikariConfig config = new HikariConfig();
-            config.setJdbcUrl(proxy.url());
-            config.setMaximumPoolSize(1);
-            config.setConnectionTimeout(10_000);
-            config.setInitializationFailTimeout(-1);
-
-            try (LockPool pool = new LockPool(config);
-                    Connection connection = pool.getConnection()) {
-                assertThat(connection.isValid(1)).isTrue();
-            }
-        }
     }
 
     private static void assertWorks(LockTemplate locks) {

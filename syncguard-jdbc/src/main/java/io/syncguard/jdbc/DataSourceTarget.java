@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
@@ -31,12 +31,12 @@ import org.springframework.util.ClassUtils;
  *     not do
  * @param pool the pool itself, or the one that another wrapper shows
  */
-record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
+public record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
 
     private static final Log log = LogFactory.getLog(DataSourceTarget.class);
 
     /** @throws LockSetupException if it routes to several databases */
-    static DataSourceTarget of(DataSource application) {
+    public static DataSourceTarget of(DataSource application) {
         DataSource inner = Chain.end(application, DataSourceTarget::ofSpring);
         return new DataSourceTarget(inner, poolBehind(inner));
     }
@@ -96,7 +96,7 @@ record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
     }
 
     /** Returns the URL of the pool behind these wrappers; {@code null} if it is unknown, or if there are several. */
-    static @Nullable String urlOf(DataSource application) {
+    public static @Nullable String urlOf(DataSource application) {
         try {
             HikariDataSource pool = of(application).pool();
             return pool == null ? null : pool.getJdbcUrl();
@@ -144,6 +144,6 @@ record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool) {
                 "The DataSource " + ClassUtils.getShortName(routing.getClass()) + " routes to " + targets.size()
                         + " databases, and a lock manager keeps its locks in one",
                 "Keep all locks in one of them: mark its DataSource bean with @SyncGuardDataSource",
-                "Keep the locks of each tenant in its database: declare a LockManager bean with PostgresLockManagers");
+                "Keep the locks of each tenant in its database: declare a LockManager bean with LockManager.routing");
     }
 }

@@ -1,10 +1,9 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.pool.HikariPool;
 import io.syncguard.concurrent.Chain;
 import io.syncguard.concurrent.Time;
-import io.syncguard.postgres.PooledDataSource;
 import io.syncguard.spi.PoolStatus;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,4 +1,4 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,7 +7,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /** A network timeout for one of our statements on a connection of the application. */
-final class NetworkTimeout {
+public final class NetworkTimeout {
 
     private static final Log log = LogFactory.getLog(NetworkTimeout.class);
 
@@ -17,9 +17,14 @@ final class NetworkTimeout {
     private final int before;
 
     /** Keeps a shorter timeout of the application. A connection that supports no network timeout gets none. */
-    NetworkTimeout(Connection connection, Duration limit) {
+    public NetworkTimeout(Connection connection, Duration limit) {
         this.connection = connection;
         this.before = shorten(connection, limit);
+    }
+
+    /** Sets the timeout. Only the driver uses it, so there is no round trip. A pool resets it. */
+    public static void set(Connection connection, Duration limit) throws SQLException {
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
     private static int shorten(Connection connection, Duration limit) {
@@ -28,7 +33,7 @@ final class NetworkTimeout {
             if (before > 0 && before <= limit.toMillis()) {
                 return UNCHANGED;
             }
-            PostgresSessions.setNetworkTimeout(connection, limit);
+            set(connection, limit);
             return before;
         } catch (SQLException | AbstractMethodError ex) {
             log.debug("The connection of the application supports no network timeout", ex);
@@ -37,7 +42,7 @@ final class NetworkTimeout {
     }
 
     /** Restores the timeout of the application. */
-    void end() {
+    public void end() {
         if (before == UNCHANGED) {
             return;
         }

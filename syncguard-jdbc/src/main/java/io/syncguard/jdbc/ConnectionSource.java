@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -14,17 +14,16 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import javax.naming.InitialContext;
 import javax.naming.NamingException;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
-import org.springframework.jndi.JndiTemplate;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -36,9 +35,11 @@ final class ConnectionSource {
 
     private static final Log log = LogFactory.getLog(ConnectionSource.class);
 
+    private final JdbcDatabase database;
     private final DataSource application;
     private final boolean dedicated;
     private final int connections;
+    private final String poolSize;
 
     /** What was decided last. */
     private volatile @Nullable Decision last;
@@ -46,10 +47,14 @@ final class ConnectionSource {
     private record Decision(DataSourceTarget target, boolean lends) {}
 
     /**
+     * @param poolSize the property that sets how many connections callers share
      * @param dedicated whether the application uses this DataSource only for locks
      * @param connections maximum number of connections that the application lends
      */
-    ConnectionSource(DataSource application, boolean dedicated, int connections) {
+    ConnectionSource(
+            JdbcDatabase database, DataSource application, boolean dedicated, int connections, String poolSize) {
+        this.database = database;
+        this.poolSize = poolSize;
         this.application = application;
         this.dedicated = dedicated;
         this.connections = connections;
@@ -101,15 +106,15 @@ final class ConnectionSource {
         Decision decision = decision();
         HikariConfig details = decision.lends() ? null : detailsOf(decision.target());
         if (details == null) {
-            return LentConnection.of(application.getConnection());
+            return LentConnection.of(application.getConnection(), database);
         }
         completion.accept(details);
         return open(details);
     }
 
-    private static @Nullable HikariConfig detailsOf(DataSourceTarget target) {
+    private @Nullable HikariConfig detailsOf(DataSourceTarget target) {
         HikariDataSource pool = target.pool();
-        return pool == null ? ConnectionDetails.of(target.inner()) : ConnectionDetails.copyOf(pool);
+        return pool == null ? ConnectionDetails.of(target.inner(), database) : ConnectionDetails.copyOf(pool);
     }
 
     private Decision decision() throws SQLException {
@@ -124,7 +129,9 @@ final class ConnectionSource {
 
     private boolean lends(DataSourceTarget target) throws SQLException {
         HikariDataSource pool = target.pool();
-        if (pool == null ? ConnectionDetails.of(target.inner()) != null : target.isPool() && isConfigured(pool)) {
+        if (pool == null
+                ? ConnectionDetails.of(target.inner(), database) != null
+                : target.isPool() && isConfigured(pool)) {
             return false;
         }
         if (pool != null && dedicated) {
@@ -132,7 +139,7 @@ final class ConnectionSource {
             return true;
         }
         try (Connection connection = target.inner().getConnection()) {
-            LockStores.requireNoMock(connection);
+            MockDataSource.refuse(connection);
             if (pool != null && isOf(pool, connection)) {
                 if (target.isBypassed()) {
                     warnOfBypassing(target.inner().getClass());
@@ -166,7 +173,7 @@ final class ConnectionSource {
                     "The DataSource that is marked with @SyncGuardDataSource has a pool of " + pool.getMaximumPoolSize()
                             + " connections, and locks need " + connections,
                     "Set its maximum-pool-size to " + connections,
-                    "Set a smaller syncguard.postgres.pool-size");
+                    "Set a smaller " + poolSize);
         }
     }
 
@@ -186,14 +193,15 @@ final class ConnectionSource {
      * Whether the pool has opened this connection. Its class may open others, and a wrapper may have another source.
      * HikariCP shows its connections nowhere else.
      */
-    private static boolean isOf(HikariDataSource pool, Connection connection) {
+    private boolean isOf(HikariDataSource pool, Connection connection) {
         try {
-            PGConnection driver = connection.unwrap(PGConnection.class);
-            if (new DirectFieldAccessor(pool).getPropertyValue("pool.connectionBag.sharedList")
-                    instanceof List<?> entries) {
+            Connection driver = database.ofDriver(connection);
+            if (driver != null
+                    && new DirectFieldAccessor(pool).getPropertyValue("pool.connectionBag.sharedList")
+                            instanceof List<?> entries) {
                 for (Object entry : entries) {
                     if (new DirectFieldAccessor(entry).getPropertyValue("connection") instanceof Connection each
-                            && each.unwrap(PGConnection.class) == driver) {
+                            && database.ofDriver(each) == driver) {
                         return true;
                     }
                 }
@@ -253,7 +261,7 @@ final class ConnectionSource {
             return source;
         }
         try {
-            return new JndiTemplate().lookup(details.getDataSourceJNDI(), DataSource.class);
+            return InitialContext.doLookup(details.getDataSourceJNDI());
         } catch (NamingException ex) {
             throw new SQLException("JNDI has no DataSource " + details.getDataSourceJNDI(), ex);
         }

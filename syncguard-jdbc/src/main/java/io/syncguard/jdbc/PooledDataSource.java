@@ -1,4 +1,4 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import io.syncguard.spi.PoolStatus;
 import java.sql.Connection;
@@ -17,6 +17,15 @@ public interface PooledDataSource extends DataSource {
      * @param limit maximum wait of the caller; half a second longer if the pool has to test a connection
      */
     Connection getConnection(Duration limit) throws SQLException;
+
+    /**
+     * Lends a connection of any {@code DataSource}.
+     *
+     * @param limit maximum wait of the caller, if it is a pool of the library
+     */
+    static Connection lend(DataSource source, Duration limit) throws SQLException {
+        return source instanceof PooledDataSource pool ? pool.getConnection(limit) : source.getConnection();
+    }
 
     /** Closes all connections. The next request opens one. */
     void disconnect();

@@ -1,4 +1,4 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import java.sql.SQLException;
 import java.util.List;
@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * A connection of the application's {@code DataSource} cannot serve locks, because it depends on the transaction or
  * context of the thread that opens it.
  */
-final class UnsuitableConnectionException extends SQLException implements ConnectionRefusal {
+public final class UnsuitableConnectionException extends SQLException implements ConnectionRefusal {
 
     private static final long serialVersionUID = 1L;
 
     private static final List<String> NEXT_STEPS = List.of(
             "Mark a DataSource bean with an URL of its own, such as a HikariDataSource, with @SyncGuardDataSource",
-            "Keep the locks of each tenant in its database: declare a LockManager bean with PostgresLockManagers");
+            "Keep the locks of each tenant in its database: declare a LockManager bean with LockManager.routing");
 
     private final String problem;
     private final boolean sent;
@@ -26,7 +26,7 @@ final class UnsuitableConnectionException extends SQLException implements Connec
     }
 
     /** @param sent whether a statement has run in that transaction */
-    static UnsuitableConnectionException inTransaction(String detail, boolean sent) {
+    public static UnsuitableConnectionException inTransaction(String detail, boolean sent) {
         return new UnsuitableConnectionException(
                 "The DataSource makes the connections of SyncGuard part of other transactions, such as those of JTA",
                 detail,
