@@ -25,7 +25,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A database of its own on the real server, until the tests of the class end. Backends that reach it directly have the
  * rights of the manual and no others. Queue entries live long enough for a slow machine.
  */
-class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
+public class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
@@ -37,7 +37,7 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
     private final DataSource wakeUps;
     private final JdbcTemplate jdbc;
 
-    PostgresContractStore() {
+    public PostgresContractStore() {
         this(PostgresBatching.AUTO);
     }
 

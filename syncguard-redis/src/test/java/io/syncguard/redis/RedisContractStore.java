@@ -32,7 +32,7 @@ import org.springframework.data.redis.core.script.DefaultRedisScript;
  * have the rights of the manual for this prefix, and no others. The test fails if their scripts touch keys that they do
  * not declare. Queue entries live long enough for a slow machine.
  */
-class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCallback, AutoCloseable {
+public class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
@@ -52,7 +52,7 @@ class RedisContractStore implements ContractStore, AfterEachCallback, AfterAllCa
     private final FenceSource fences;
     private RedisSettings settings;
 
-    RedisContractStore() {
+    public RedisContractStore() {
         this(RedisBatching.AUTO);
     }
 

@@ -44,7 +44,7 @@ class DocumentationTests {
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
                     "../../../internal/frameworks/web/src/test/java/io/syncguard/frameworks/web/GrpcRefusalTests.java",
-                    "../../../syncguard-postgres/src/test/resources/io/syncguard/docs/rights.sql",
+                    "../../../internal/test-support/src/main/resources/io/syncguard/docs/rights.sql",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
                     "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/KafkaListenerSampleTests.java",

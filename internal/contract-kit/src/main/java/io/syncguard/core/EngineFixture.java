@@ -72,7 +72,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         this(null, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of(listeners), observer);
     }
 
-    EngineFixture(EngineSettings settings, TransactionBoundary transactions) {
+    public EngineFixture(EngineSettings settings, TransactionBoundary transactions) {
         this(null, settings, transactions, List.of(), LockObserver.NONE);
     }
 

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /** An in-memory store whose clock stands still, unless a test passes another clock. */
-final class InMemoryContractStore implements ContractStore {
+public final class InMemoryContractStore implements ContractStore {
 
     private final LongSupplier clock;
     private final InMemoryStore store;
@@ -18,7 +18,7 @@ final class InMemoryContractStore implements ContractStore {
     }
 
     /** @param clock in milliseconds */
-    InMemoryContractStore(LongSupplier clock) {
+    public InMemoryContractStore(LongSupplier clock) {
         this.clock = clock;
         this.store = new InMemoryStore(clock);
     }

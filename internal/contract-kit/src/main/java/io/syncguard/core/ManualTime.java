@@ -42,7 +42,7 @@ public final class ManualTime implements Time {
                 this);
     }
 
-    long sleepers() {
+    public long sleepers() {
         return sleepers.get();
     }
 

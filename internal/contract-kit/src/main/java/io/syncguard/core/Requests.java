@@ -12,6 +12,10 @@ public final class Requests {
 
     private Requests() {}
 
+    public static String newLockId() {
+        return new LockIds().next();
+    }
+
     public static AcquireRequest exclusive(String key, String lockId, Duration ttl, String owner) {
         return of(key, LockMode.EXCLUSIVE, 0, lockId, ttl, owner, false, false, null);
     }

@@ -7,6 +7,8 @@ import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The waiters that every backend wakes after a change: those that can be granted the key because of it, in all
@@ -223,8 +225,9 @@ public abstract class WokenWaitersContract extends ListeningFixture {
      * The waiters behind the first one relied on its polls. The first one may know that a lease ends earlier, while
      * they do not.
      */
-    @Test
-    void a_waiter_who_leaves_has_who_is_first_now_look_again_although_the_key_is_held() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_waiter_who_leaves_has_who_is_first_now_look_again_although_the_key_is_held(boolean atItsLastTry) {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedReader();
@@ -233,7 +236,11 @@ public abstract class WokenWaitersContract extends ListeningFixture {
         extend(holder, Duration.ofMinutes(1));
         assertWoken(first);
 
-        leave(first);
+        if (atItsLastTry) {
+            refused(lastTry(first));
+        } else {
+            leave(first);
+        }
 
         assertWoken(second, third, writer);
     }
@@ -354,6 +361,22 @@ public abstract class WokenWaitersContract extends ListeningFixture {
         extend(reader, Duration.ofMinutes(1));
 
         assertWoken(writer);
+    }
+
+    @Test
+    void an_extension_of_a_reader_that_shortens_wakes_the_first_writer_behind_waiting_readers_too() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = queuedReader();
+        AcquireRequest writer = queuedWriter();
+        queuedWriter();
+        release(holder);
+        assertWoken(first, second);
+        granted(first);
+
+        extend(first, Duration.ofMinutes(1));
+
+        assertWoken(second, writer);
     }
 
     @Test
