@@ -7,10 +7,12 @@ import io.syncguard.LockManager;
 import io.syncguard.LockOperations;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.testing.CapturedLog;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import reactor.core.publisher.Mono;
 
 /** An application whose locks are switched off starts, whatever it injects. */
 class DisabledAutoConfigurationTests {
@@ -27,6 +29,15 @@ class DisabledAutoConfigurationTests {
             assertThat(application.getBean(Service.class).run()).isEqualTo("done");
             assertThat(application.getBean(LockTemplate.class).manager()).isSameAs(manager);
         });
+    }
+
+    @Test
+    void the_reactive_template_runs_bodies_without_locks() {
+        disabled.run(application -> assertThat(application
+                        .getBean(ReactiveLockTemplate.class)
+                        .mono("order:42", lock -> Mono.just("done"))
+                        .block())
+                .isEqualTo("done"));
     }
 
     @Test

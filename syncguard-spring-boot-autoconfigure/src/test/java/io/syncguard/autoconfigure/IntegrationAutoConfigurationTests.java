@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
 import io.syncguard.integration.SyncGuardLockRegistry;
+import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
@@ -54,6 +58,39 @@ class IntegrationAutoConfigurationTests {
                             .isEqualTo(info.acquiredAt().plusSeconds(11)));
             lock.unlock();
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"syncguard.locks.jobs.ttl=21s, 21", "syncguard.ttl=11s, 40"})
+    void a_renewal_has_the_ttl_of_the_setting(String property, long seconds) {
+        enabled().withPropertyValues(property).run(context -> {
+            LockManager locks = context.getBean(LockManager.class);
+            SyncGuardLockRegistry registry = new SyncGuardLockRegistry(locks, "jobs", Duration.ofSeconds(20));
+            registry.obtain("1").lock();
+            registry.renewLock("1", Duration.ofSeconds(40));
+            assertThat(ttl(locks, "jobs:1")).isBetween(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 9));
+
+            registry.obtain("1").unlock();
+            assertThat(locks.isLocked("jobs:1")).isFalse();
+        });
+    }
+
+    /** {@code Lock.lock()} waits until it has the lock, and {@code tryLock} as long as it is told. */
+    @Test
+    void it_has_the_settings_of_its_name_and_waits_as_its_interface_says() throws Exception {
+        enabled()
+                .withPropertyValues("syncguard.locks.jobs.ttl=21s", "syncguard.locks.jobs.wait-time=1h")
+                .run(context -> {
+                    LockManager locks = context.getBean(LockManager.class);
+                    SyncGuardLockRegistry registry = new SyncGuardLockRegistry(locks, "jobs", Duration.ofSeconds(20));
+                    registry.obtain("1").lock();
+                    assertThat(ttl(locks, "jobs:1")).isEqualTo(Duration.ofSeconds(21));
+
+                    CompletableFuture.supplyAsync(() -> locks.acquire(LockRequest.of("jobs:2")))
+                            .get();
+                    assertThat(registry.obtain("2").tryLock(20, TimeUnit.MILLISECONDS))
+                            .isFalse();
+                });
     }
 
     /** Its locks are exclusive. */
@@ -123,6 +160,13 @@ class IntegrationAutoConfigurationTests {
                 .withPropertyValues("syncguard.enabled=false")
                 .withBean("own", PassThruLockRegistry.class)
                 .run(application -> assertThat(application).hasSingleBean(LockRegistry.class));
+    }
+
+    private static Duration ttl(LockManager locks, String key) {
+        return locks.admin()
+                .lookup(key)
+                .map(info -> Duration.between(info.acquiredAt(), info.expiresAt()))
+                .orElseThrow();
     }
 
     private static ApplicationContextRunner enabled() {

@@ -10,14 +10,18 @@ import io.syncguard.LockRequest;
 import io.syncguard.OnContention;
 import io.syncguard.shedlock.SyncGuardLockProvider;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.LockAssert;
+import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockExtender;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -63,6 +67,31 @@ class ShedLockAutoConfigurationTests {
                     .acquire(LockRequest.of("report").permits(5));
 
             assertThat(application.getBean(Jobs.class).report()).isEmpty();
+        });
+    }
+
+    @Test
+    void it_has_the_settings_of_the_name_of_its_job() {
+        enabled().withPropertyValues("syncguard.locks.report.ttl=21s").run(context -> {
+            LockManager locks = context.getBean(LockManager.class);
+            context.getBean(LockProvider.class)
+                    .lock(new LockConfiguration(Instant.now(), "report", Duration.ofSeconds(20), Duration.ZERO))
+                    .orElseThrow();
+            assertThat(ttl(locks, "report")).isEqualTo(Duration.ofSeconds(21));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"syncguard.locks.report.ttl=21s, 21", "syncguard.ttl=11s, 40"})
+    void an_extension_has_the_ttl_of_the_setting(String property, long seconds) {
+        enabled().withPropertyValues(property).run(context -> {
+            LockManager locks = context.getBean(LockManager.class);
+            context.getBean(LockProvider.class)
+                    .lock(new LockConfiguration(Instant.now(), "report", Duration.ofSeconds(20), Duration.ZERO))
+                    .orElseThrow()
+                    .extend(Duration.ofSeconds(40), Duration.ZERO)
+                    .orElseThrow();
+            assertThat(ttl(locks, "report")).isBetween(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 9));
         });
     }
 
@@ -153,6 +182,13 @@ class ShedLockAutoConfigurationTests {
     @Test
     void the_lock_is_needed() {
         assertThatIllegalStateException().isThrownBy(() -> new Jobs().report());
+    }
+
+    private static Duration ttl(LockManager locks, String key) {
+        return locks.admin()
+                .lookup(key)
+                .map(info -> Duration.between(info.acquiredAt(), info.expiresAt()))
+                .orElseThrow();
     }
 
     private static ApplicationContextRunner enabled() {

@@ -8,13 +8,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockInfo;
 import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.LockEngine;
 import java.time.Duration;
@@ -83,6 +87,38 @@ class SyncGuardLockRegistryTests {
                     lock.lock(TTL);
                     return true;
                 });
+    }
+
+    @Test
+    void a_mock_of_a_lock_manager_is_named() {
+        Lock lock = new SyncGuardLockRegistry(mock(LockManager.class), "registry", TTL).obtain("42");
+
+        assertThatThrownBy(lock::lock)
+                .isInstanceOf(LockSetupException.class)
+                .hasMessageContaining("returned null, as a mock does")
+                .hasMessageContaining("@AutoConfigureTestLocks");
+        assertThatThrownBy(lock::tryLock)
+                .isInstanceOf(LockSetupException.class)
+                .hasMessageContaining("returned null, as a mock does")
+                .hasMessageContaining("@AutoConfigureTestLocks");
+    }
+
+    @Test
+    void a_mock_of_a_store_that_is_current_is_named_by_a_registry() throws Exception {
+        LockManager manager = mock();
+        when(manager.current()).thenReturn(manager);
+        Lock lock = new SyncGuardLockRegistry(manager, "registry", TTL).obtain("42");
+
+        assertThatThrownBy(lock::lock)
+                .isInstanceOf(LockSetupException.class)
+                .hasMessageContaining("LockManager.acquire returned null, as a mock does");
+        assertThatThrownBy(lock::lockInterruptibly)
+                .isInstanceOf(LockSetupException.class)
+                .hasMessageContaining("LockManager.acquire returned null, as a mock does");
+        assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS))
+                .isInstanceOf(LockSetupException.class)
+                .hasMessageContaining("LockManager.acquire returned null, as a mock does");
+        assertThat(lock.tryLock()).isFalse();
     }
 
     @ParameterizedTest

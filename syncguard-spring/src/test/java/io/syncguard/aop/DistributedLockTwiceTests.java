@@ -5,16 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockSetupException;
-import io.syncguard.autoconfigure.SyncGuardLeaderAutoConfiguration;
-import io.syncguard.leader.LeaderOnly;
 import io.syncguard.scheduling.ScheduledLock;
-import io.syncguard.testing.SortedAutoConfigurations;
 import jakarta.annotation.PostConstruct;
-import java.lang.annotation.ElementType;
 import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.lang.annotation.Target;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -65,7 +60,7 @@ class DistributedLockTwiceTests {
         for (boolean classProxies : new boolean[] {true, false}) {
             application
                     .with(bean)
-                    .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                    .withPropertyValues("proxy-target-class=" + classProxies)
                     .run(context -> assertThat(context.getStartupFailure())
                             .rootCause()
                             .isInstanceOf(LockSetupException.class)
@@ -73,20 +68,6 @@ class DistributedLockTwiceTests {
                             .startsWith("@DistributedLock on ")
                             .contains(".run: ", "only one"));
         }
-    }
-
-    @Test
-    void two_elections_for_one_method_are_refused() {
-        application
-                .with(TwoElections.class)
-                .withConfiguration(SortedAutoConfigurations.of(SyncGuardLeaderAutoConfiguration.class))
-                .withPropertyValues("syncguard.leader.elections.one.ttl=30s", "syncguard.leader.elections.two.ttl=30s")
-                .run(context -> assertThat(context.getStartupFailure())
-                        .rootCause()
-                        .isInstanceOf(LockSetupException.class)
-                        .message()
-                        .startsWith("@LeaderOnly on ")
-                        .contains("TwoElections.run: ", "@Second"));
     }
 
     @ParameterizedTest
@@ -106,7 +87,7 @@ class DistributedLockTwiceTests {
         for (boolean classProxies : new boolean[] {true, false}) {
             application
                     .with(bean)
-                    .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                    .withPropertyValues("proxy-target-class=" + classProxies)
                     .run(context -> assertThat(context.getBean(Job.class).run()).contains("near"));
         }
     }
@@ -178,11 +159,6 @@ class DistributedLockTwiceTests {
     @ScheduledLock("one")
     @DistributedLock("two")
     @interface TwoLocks {}
-
-    @Retention(RetentionPolicy.RUNTIME)
-    @Target({ElementType.METHOD, ElementType.TYPE})
-    @LeaderOnly("two")
-    @interface Second {}
 
     public interface Job {
 
@@ -484,16 +460,6 @@ class DistributedLockTwiceTests {
 
     @DistributedLock("far")
     static class SameKindBelowAnnotatedMethod extends Annotated {}
-
-    static class TwoElections extends Plain {
-
-        @Override
-        @LeaderOnly("one")
-        @Second
-        public Optional<String> run() {
-            return super.run();
-        }
-    }
 
     @DistributedLock("far")
     static class SameKindOnClass extends Plain {

@@ -13,6 +13,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
 import java.io.IOException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -232,6 +233,18 @@ class LeaderOnlyTests {
     }
 
     @Test
+    void two_elections_for_one_method_are_refused() {
+        application
+                .with(TwoElections.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(LockSetupException.class)
+                        .message()
+                        .startsWith("@LeaderOnly on ")
+                        .contains("TwoElections.run: ", "@Second"));
+    }
+
+    @Test
     void an_election_is_known_however_its_name_is_spelled() {
         application
                 .with(SpeltDifferently.class)
@@ -371,6 +384,20 @@ class LeaderOnlyTests {
             return "ran";
         }
     }
+
+    static class TwoElections {
+
+        @LeaderOnly("one")
+        @Second
+        public Optional<String> run() {
+            return Optional.empty();
+        }
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target({ElementType.METHOD, ElementType.TYPE})
+    @LeaderOnly("two")
+    @interface Second {}
 
     static class InCode {
 

@@ -6,6 +6,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSettings;
 import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.scheduling.ScheduledLock;
@@ -14,6 +15,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -62,7 +64,7 @@ class ScheduledLockTests {
         for (boolean classProxies : new boolean[] {true, false}) {
             assertThat(warnings(application
                             .with(Tasks.class, job)
-                            .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)))
+                            .withPropertyValues("proxy-target-class=" + classProxies)))
                     .singleElement()
                     .asString()
                     .contains(HINT, ".run", "each instance", "@ScheduledLock(name = \"", "shorter than the interval");
@@ -119,11 +121,11 @@ class ScheduledLockTests {
     void a_setting_of_the_name_counts_as_what_the_annotation_says() {
         assertThat(warnings(application
                         .with(Tasks.class, Rate.class)
-                        .withPropertyValues("syncguard.locks.n.hold-at-least=4m")))
+                        .withBean(CallLimits.class, () -> holding(Duration.ofMinutes(4)))))
                 .isEmpty();
         assertThat(warnings(application
                         .with(Tasks.class, ShortHold.class)
-                        .withPropertyValues("syncguard.locks.n.hold-at-least=5m")))
+                        .withBean(CallLimits.class, () -> holding(Duration.ofMinutes(5)))))
                 .singleElement()
                 .asString()
                 .contains("runs are left out");
@@ -141,7 +143,7 @@ class ScheduledLockTests {
     void a_job_is_skipped_while_its_key_is_taken_and_has_its_attributes_otherwise(boolean classProxies) {
         application
                 .with(Tasks.class, AnnotatedJob.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies, "ttl=9s")
+                .withPropertyValues("proxy-target-class=" + classProxies, "ttl=9s")
                 .run(context -> {
                     Job job = context.getBean(Job.class);
                     LockHandle other = application.takenBySomebodyElse("nightly-report");
@@ -174,6 +176,11 @@ class ScheduledLockTests {
             assertThat(context.getBean(Nightly.class).run().key()).isEqualTo("composed");
             assertThat(context.getBean(Nightly.class).run()).isNull();
         });
+    }
+
+    private static CallLimits holding(Duration atLeast) {
+        LockSettings settings = new LockSettings(null, null, null, null, null, null, atLeast, null, null, null);
+        return new CallLimits(Duration.ZERO, 1, Duration.ofSeconds(30), Map.of("n", settings));
     }
 
     private static List<String> warnings(ApplicationContextRunner application) {

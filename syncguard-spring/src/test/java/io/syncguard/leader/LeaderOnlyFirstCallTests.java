@@ -7,9 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import io.syncguard.LockErrorCode;
+import io.syncguard.aop.CallLimits;
+import io.syncguard.aop.SpringLocks;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.testing.CapturedLog;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -35,8 +38,7 @@ class LeaderOnlyFirstCallTests {
     private final CountDownLatch asks = new CountDownLatch(1);
     private final CountDownLatch answer = new CountDownLatch(1);
 
-    private final ApplicationContextRunner runner =
-            application.on(() -> backend, Job.class).withPropertyValues("syncguard.shutdown-timeout=1s");
+    private final ApplicationContextRunner runner = application.on(() -> backend, Job.class);
 
     LeaderOnlyFirstCallTests() {
         backend.beforeAcquire = () -> {
@@ -62,25 +64,26 @@ class LeaderOnlyFirstCallTests {
     @Test
     void it_is_skipped_with_a_warning_when_the_server_does_not_answer() {
         try (CapturedLog log = new CapturedLog(Level.WARN)) {
-            runner.withPropertyValues("syncguard.wait-time=10ms").run(context -> {
-                Job job = context.getBean(Job.class);
+            runner.withBean(CallLimits.class, () -> SpringLocks.waiting(Duration.ofMillis(10)))
+                    .run(context -> {
+                        Job job = context.getBean(Job.class);
 
-                assertThat(job.run()).isEmpty();
-                assertThat(job.run()).isEmpty();
+                        assertThat(job.run()).isEmpty();
+                        assertThat(job.run()).isEmpty();
 
-                assertThat(log.messages())
-                        .filteredOn(message -> message.startsWith("Skipped ") && message.contains("Job.run"))
-                        .hasSize(1);
-                answer.countDown();
-                eventually().until(() -> job.run().isPresent());
-            });
+                        assertThat(log.messages())
+                                .filteredOn(message -> message.startsWith("Skipped ") && message.contains("Job.run"))
+                                .hasSize(1);
+                        answer.countDown();
+                        eventually().until(() -> job.run().isPresent());
+                    });
         }
     }
 
     @Test
     void it_is_skipped_at_once_when_the_server_has_failed_for_longer() {
         backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
-        runner.withPropertyValues("syncguard.wait-time=100ms")
+        runner.withBean(CallLimits.class, () -> SpringLocks.waiting(Duration.ofMillis(100)))
                 .run(context -> assertThat(context.getBean(Job.class).run()).isEmpty());
     }
 
@@ -121,17 +124,18 @@ class LeaderOnlyFirstCallTests {
 
     @Test
     void an_event_loop_does_not_wait() {
-        runner.withPropertyValues("syncguard.wait-time=1h").run(context -> {
-            Job job = context.getBean(Job.class);
+        runner.withBean(CallLimits.class, () -> SpringLocks.waiting(Duration.ofHours(1)))
+                .run(context -> {
+                    Job job = context.getBean(Job.class);
 
-            Optional<String> result = Mono.fromCallable(job::run)
-                    .subscribeOn(Schedulers.parallel())
-                    .toFuture()
-                    .get(10, TimeUnit.SECONDS);
+                    Optional<String> result = Mono.fromCallable(job::run)
+                            .subscribeOn(Schedulers.parallel())
+                            .toFuture()
+                            .get(10, TimeUnit.SECONDS);
 
-            assertThat(result).isEmpty();
-            answer.countDown();
-        });
+                    assertThat(result).isEmpty();
+                    answer.countDown();
+                });
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {

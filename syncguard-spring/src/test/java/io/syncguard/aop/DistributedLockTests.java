@@ -13,6 +13,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -119,29 +120,31 @@ class DistributedLockTests {
     }
 
     @Test
-    void the_default_wait_time_is_that_of_the_properties() {
-        runner.withPropertyValues("syncguard.wait-time=70ms").run(context -> {
-            Orders orders = context.getBean(Orders.class);
-            application.takenBySomebodyElse("orders");
+    void the_default_wait_time_is_that_of_the_limits() {
+        runner.withBean(CallLimits.class, () -> SpringLocks.waiting(Duration.ofMillis(70)))
+                .run(context -> {
+                    Orders orders = context.getBean(Orders.class);
+                    application.takenBySomebodyElse("orders");
 
-            assertThatThrownBy(() -> orders.submit(() -> "done"))
-                    .isInstanceOfSatisfying(
-                            LockNotAcquiredException.class,
-                            refusal -> assertThat(refusal.waited())
-                                    .isBetween(Duration.ofMillis(70), Duration.ofSeconds(4)));
-        });
+                    assertThatThrownBy(() -> orders.submit(() -> "done"))
+                            .isInstanceOfSatisfying(
+                                    LockNotAcquiredException.class,
+                                    refusal -> assertThat(refusal.waited())
+                                            .isBetween(Duration.ofMillis(70), Duration.ofSeconds(4)));
+                });
     }
 
     @Test
     void a_wait_time_of_zero_is_one_attempt() {
-        runner.withPropertyValues("syncguard.wait-time=1h").run(context -> {
-            Orders orders = context.getBean(Orders.class);
-            application.takenBySomebodyElse("impatient");
+        runner.withBean(CallLimits.class, () -> SpringLocks.waiting(Duration.ofHours(1)))
+                .run(context -> {
+                    Orders orders = context.getBean(Orders.class);
+                    application.takenBySomebodyElse("impatient");
 
-            assertThatThrownBy(orders::impatient)
-                    .isInstanceOf(LockNotAcquiredException.class)
-                    .hasMessageMatching(".*gave up after \\d{1,4} ms");
-        });
+                    assertThatThrownBy(orders::impatient)
+                            .isInstanceOf(LockNotAcquiredException.class)
+                            .hasMessageMatching(".*gave up after \\d{1,4} ms");
+                });
     }
 
     @Test
@@ -175,7 +178,7 @@ class DistributedLockTests {
     }
 
     @Test
-    void what_the_annotation_leaves_out_is_left_to_the_properties() {
+    void what_the_annotation_leaves_out_is_left_to_the_limits() {
         runner.run(context -> {
             LockRequest request = context.getBean(Orders.class).current().request();
 
@@ -187,12 +190,13 @@ class DistributedLockTests {
     }
 
     @Test
-    void the_default_ttl_is_that_of_the_properties() {
-        runner.withPropertyValues("syncguard.ttl=7s").run(context -> {
-            Duration remaining = context.getBean(Orders.class).remaining();
+    void the_default_ttl_is_that_of_the_limits() {
+        runner.withBean(CallLimits.class, () -> new CallLimits(Duration.ZERO, 1, Duration.ofSeconds(7), Map.of()))
+                .run(context -> {
+                    Duration remaining = context.getBean(Orders.class).remaining();
 
-            assertThat(remaining).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(7));
-        });
+                    assertThat(remaining).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(7));
+                });
     }
 
     @Test
@@ -281,23 +285,6 @@ class DistributedLockTests {
 
             assertThat(context.getBean(Orders.class).onlyLarge(1)).isFalse();
         });
-    }
-
-    @Test
-    void a_disabled_library_leaves_annotated_methods_alone() {
-        runner.withPropertyValues("syncguard.enabled=false").run(context -> {
-            application.takenBySomebodyElse("orders");
-
-            assertThat(context.getBean(Orders.class).submit(() -> "done")).isEqualTo("done");
-        });
-    }
-
-    @Test
-    void annotated_beans_are_proxied_also_without_the_aop_of_boot() {
-        runner.withPropertyValues("spring.aop.auto=false")
-                .run(context -> assertThat(
-                                context.getBean(Orders.class).current().key())
-                        .isEqualTo("current"));
     }
 
     @Test

@@ -142,9 +142,7 @@ class DistributedLockFallbackAdviceTests {
     }
 
     private ApplicationContextRunner with(Class<?> bean, boolean classProxies) {
-        return application
-                .with(Database.class, bean)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies);
+        return application.with(Database.class, bean).withPropertyValues("proxy-target-class=" + classProxies);
     }
 
     private static int rows(JdbcTemplate jdbc) {

@@ -9,29 +9,31 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.OnLost;
-import io.syncguard.integration.SyncGuardLockRegistry;
 import io.syncguard.reactive.ReactiveLockTemplate;
-import io.syncguard.shedlock.SyncGuardLockProvider;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import java.util.stream.Stream;
-import net.javacrumbs.shedlock.core.LockConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.mock.env.MockEnvironment;
 import reactor.core.publisher.Mono;
 
 /** {@code syncguard.locks.<name>} beats annotations and code, which beat {@code syncguard.*}; each part on its own. */
@@ -169,62 +171,6 @@ class LockSettingsTests {
     }
 
     @Test
-    void shedlock_has_the_settings_of_the_name_of_its_job() {
-        with(Nothing.class, "syncguard.locks.report.ttl=21s").run(context -> {
-            LockManager locks = context.getBean(LockManager.class);
-            new SyncGuardLockProvider(locks)
-                    .lock(new LockConfiguration(Instant.now(), "report", Duration.ofSeconds(20), Duration.ZERO))
-                    .orElseThrow();
-            assertThat(ttl(locks, "report")).isEqualTo(Duration.ofSeconds(21));
-        });
-    }
-
-    @ParameterizedTest
-    @CsvSource({"syncguard.locks.report.ttl=21s, 21", "syncguard.ttl=11s, 40"})
-    void an_extension_of_shedlock_has_the_ttl_of_the_setting(String property, long seconds) {
-        with(Nothing.class, property).run(context -> {
-            LockManager locks = context.getBean(LockManager.class);
-            new SyncGuardLockProvider(locks)
-                    .lock(new LockConfiguration(Instant.now(), "report", Duration.ofSeconds(20), Duration.ZERO))
-                    .orElseThrow()
-                    .extend(Duration.ofSeconds(40), Duration.ZERO)
-                    .orElseThrow();
-            assertThat(ttl(locks, "report")).isBetween(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 9));
-        });
-    }
-
-    @ParameterizedTest
-    @CsvSource({"syncguard.locks.jobs.ttl=21s, 21", "syncguard.ttl=11s, 40"})
-    void a_renewal_of_the_lock_registry_has_the_ttl_of_the_setting(String property, long seconds) {
-        with(Nothing.class, property).run(context -> {
-            LockManager locks = context.getBean(LockManager.class);
-            SyncGuardLockRegistry registry = new SyncGuardLockRegistry(locks, "jobs", Duration.ofSeconds(20));
-            registry.obtain("1").lock();
-            registry.renewLock("1", Duration.ofSeconds(40));
-            assertThat(ttl(locks, "jobs:1")).isBetween(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 9));
-
-            registry.obtain("1").unlock();
-            assertThat(locks.isLocked("jobs:1")).isFalse();
-        });
-    }
-
-    /** {@code Lock.lock()} waits until it has the lock, and {@code tryLock} as long as it is told. */
-    @Test
-    void the_lock_registry_has_the_settings_of_its_name_and_waits_as_its_interface_says() throws Exception {
-        with(Nothing.class, "syncguard.locks.jobs.ttl=21s", "syncguard.locks.jobs.wait-time=1h")
-                .run(context -> {
-                    LockManager locks = context.getBean(LockManager.class);
-                    SyncGuardLockRegistry registry = new SyncGuardLockRegistry(locks, "jobs", Duration.ofSeconds(20));
-                    registry.obtain("1").lock();
-                    assertThat(ttl(locks, "jobs:1")).isEqualTo(Duration.ofSeconds(21));
-
-                    application.takenBySomebodyElse("jobs:2");
-                    assertThat(registry.obtain("2").tryLock(20, TimeUnit.MILLISECONDS))
-                            .isFalse();
-                });
-    }
-
-    @Test
     void an_exact_wait_time_is_not_replaced() {
         with(Nothing.class, "syncguard.locks.order.wait-time=1h").run(context -> {
             application.takenBySomebodyElse("order:1");
@@ -286,7 +232,16 @@ class LockSettingsTests {
     }
 
     private ApplicationContextRunner with(Class<?> bean, String... properties) {
-        return application.with(bean).withPropertyValues(properties);
+        ConfigurableEnvironment environment = new MockEnvironment();
+        TestPropertyValues.of(properties).applyTo(environment);
+        Binder binder = Binder.get(environment);
+        CallLimits limits = new CallLimits(
+                binder.bind("syncguard.wait-time", Duration.class).orElse(Duration.ofMillis(50)),
+                100,
+                binder.bind("syncguard.ttl", Duration.class).orElse(Duration.ofSeconds(30)),
+                binder.bind("syncguard.locks", Bindable.mapOf(String.class, LockSettings.class))
+                        .orElse(Map.of()));
+        return application.with(bean).withBean(CallLimits.class, () -> limits).withPropertyValues(properties);
     }
 
     private static LockRequest used(ApplicationContext context) {

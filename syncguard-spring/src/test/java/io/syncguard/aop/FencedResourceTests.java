@@ -10,25 +10,24 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockMode;
 import io.syncguard.StaleFenceException;
-import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.testing.SortedAutoConfigurations;
+import io.syncguard.fencing.FenceSchema;
 import java.util.List;
-import java.util.UUID;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -99,7 +98,7 @@ class FencedResourceTests {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {Accounts.class, ByTheApplication.class, OfALowerOrder.class})
+    @ValueSource(classes = {ByDefault.class, OfALowerOrder.class})
     void in_a_new_transaction_inside_of_another_the_check_belongs_to_the_new_one(Class<?> transactions) {
         runner(Accounts.class, transactions).run(context -> {
             context.getBean(TransactionTemplate.class).executeWithoutResult(outer -> {
@@ -185,23 +184,6 @@ class FencedResourceTests {
         });
     }
 
-    @Test
-    void without_a_guard_the_start_fails_with_the_next_step() {
-        runner(Accounts.class)
-                .withPropertyValues("syncguard.fencing.enabled=false")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .hasMessageContaining("fencedResource")
-                        .hasMessageContaining("syncguard.fencing.enabled=true"));
-    }
-
-    @Test
-    void without_a_fenced_resource_no_guard_is_needed() {
-        runner(Unfenced.class)
-                .withPropertyValues("syncguard.fencing.enabled=false")
-                .run(context -> assertThat(context).hasNotFailed());
-    }
-
     @ParameterizedTest
     @ValueSource(classes = {UnparsableResource.class, UnknownParameter.class, WithoutQuotes.class, Shared.class})
     void a_mistake_fails_the_start(Class<?> type) {
@@ -213,24 +195,14 @@ class FencedResourceTests {
     }
 
     private void run(ContextConsumer<ApplicationContext> test) {
-        runner(Accounts.class).run(context -> {
+        runner(Accounts.class, ByDefault.class).run(context -> {
             assertThat(context).hasNotFailed();
             test.accept(context);
         });
     }
 
     private ApplicationContextRunner runner(Class<?>... configurations) {
-        return application
-                .with(configurations)
-                .withConfiguration(SortedAutoConfigurations.of(
-                        DataSourceAutoConfiguration.class,
-                        DataSourceTransactionManagerAutoConfiguration.class,
-                        TransactionAutoConfiguration.class,
-                        JdbcTemplateAutoConfiguration.class,
-                        SyncGuardFencingAutoConfiguration.class))
-                .withPropertyValues(
-                        "syncguard.fencing.enabled=true",
-                        "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+        return application.with(configurations).withUserConfiguration(Database.class);
     }
 
     private static void record(ApplicationContext context, String resource, Fence fence) {
@@ -247,8 +219,41 @@ class FencedResourceTests {
     }
 
     @Configuration(proxyBeanMethods = false)
+    static class Database {
+
+        @Bean
+        DataSource dataSource() {
+            return new EmbeddedDatabaseBuilder()
+                    .setType(EmbeddedDatabaseType.H2)
+                    .generateUniqueName(true)
+                    .build();
+        }
+
+        @Bean
+        JdbcTemplate jdbc(DataSource dataSource) {
+            return new JdbcTemplate(dataSource);
+        }
+
+        @Bean
+        JdbcTransactionManager transactionManager(DataSource dataSource) {
+            return new JdbcTransactionManager(dataSource);
+        }
+
+        @Bean
+        TransactionTemplate transactions(JdbcTransactionManager manager) {
+            return new TransactionTemplate(manager);
+        }
+
+        @Bean
+        FenceGuard guard(DataSource dataSource) {
+            new FenceSchema(dataSource, "syncguard_fences").initialize();
+            return new FenceGuard(dataSource, "syncguard_fences");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement
-    static class ByTheApplication {}
+    static class ByDefault {}
 
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement(order = 0)
@@ -334,12 +339,6 @@ class FencedResourceTests {
         public void underAnotherLock(Runnable work) {
             work.run();
         }
-    }
-
-    static class Unfenced {
-
-        @DistributedLock(name = "account")
-        public void run() {}
     }
 
     static class UnparsableResource {

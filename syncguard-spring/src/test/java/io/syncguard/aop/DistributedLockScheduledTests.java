@@ -7,22 +7,18 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.OnContention;
-import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Scheduled jobs that run in several processes, and the schedulers of Boot beside the library.
+ * Scheduled jobs that run in several processes.
  */
 @Timeout(60)
 class DistributedLockScheduledTests {
@@ -57,22 +53,8 @@ class DistributedLockScheduledTests {
         }));
     }
 
-    @Test
-    void the_executor_and_the_scheduler_of_boot_are_still_there() {
-        application
-                .with(Tasks.class)
-                .withConfiguration(SortedAutoConfigurations.of(
-                        TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class))
-                .run(context -> {
-                    assertThat(context).hasBean("applicationTaskExecutor").hasBean("taskScheduler");
-                    assertThat(context).hasSingleBean(TaskScheduler.class);
-                });
-    }
-
     private ApplicationContextRunner scheduling() {
-        return application
-                .with(Tasks.class)
-                .withConfiguration(SortedAutoConfigurations.of(TaskSchedulingAutoConfiguration.class));
+        return application.with(Tasks.class);
     }
 
     @Configuration(proxyBeanMethods = false)

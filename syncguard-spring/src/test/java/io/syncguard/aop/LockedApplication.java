@@ -2,20 +2,17 @@ package io.syncguard.aop;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
-import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
-import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
@@ -40,14 +37,13 @@ final class LockedApplication implements AfterEachCallback {
             TransactionBoundary.NONE,
             List.of());
 
-    /** Creates an application with these configurations. Each context that it runs is one process. */
+    /** Creates an application without Spring Boot. Each context that it runs is one process. */
     ApplicationContextRunner with(Class<?>... configurations) {
         return new ApplicationContextRunner()
-                .withConfiguration(
-                        SortedAutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
                 .withBean(LockBackend.class, () -> new InMemoryLockBackend(store))
-                .withPropertyValues("syncguard.wait-time=50ms", "syncguard.shutdown-timeout=0s")
-                .withUserConfiguration(configurations);
+                // The check of fences belongs into the transactions, whose advisor is registered before.
+                .withUserConfiguration(configurations)
+                .withUserConfiguration(SpringLocks.class);
     }
 
     boolean isTaken(String key) {

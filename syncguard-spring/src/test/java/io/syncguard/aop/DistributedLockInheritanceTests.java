@@ -95,7 +95,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void an_annotated_method_of_an_interface_is_locked(boolean classProxies) {
         with(Implementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(Api.class).submit("7")).contains("api:7"));
     }
@@ -104,7 +104,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void a_method_is_locked_by_its_own_annotation_behind_an_interface(boolean classProxies) {
         with(Implementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(Api.class).annotatedBelow()).contains("below"));
     }
@@ -112,7 +112,7 @@ class DistributedLockInheritanceTests {
     @Test
     void a_final_class_is_locked_behind_a_proxy_of_its_interface() {
         with(FinalImplementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withPropertyValues("proxy-target-class=false")
                 .run(context ->
                         assertThat(context.getBean(SmallApi.class).submit("7")).contains("small:7"));
     }
@@ -121,7 +121,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void an_annotated_default_method_of_an_interface_is_locked(boolean classProxies) {
         with(Implementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(Api.class).byDefault()).contains("default"));
     }
@@ -130,7 +130,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void an_annotated_method_of_a_generic_interface_is_locked_once(boolean classProxies) {
         with(GenericImplementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context -> {
                     GenericApi<String> bean = genericApi(context.getBean(GenericApi.class));
 
@@ -143,7 +143,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void an_annotated_interface_locks_its_methods(boolean classProxies) {
         with(ImplementationOfAnnotated.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(AnnotatedApi.class).run()).contains("interface"));
     }
@@ -152,7 +152,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void an_annotated_method_of_an_interface_is_locked_when_a_superclass_implements_it(boolean classProxies) {
         with(InheritedImplementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(SmallApi.class).submit("7")).contains("small:7"));
     }
@@ -161,7 +161,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void the_parameter_names_of_the_interface_are_known(boolean classProxies) {
         with(Implementation.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(Api.class).renamed("7")).contains("renamed:7"));
     }
@@ -170,7 +170,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void the_parameter_names_beside_the_annotation_are_known_and_go_before_those_of_the_class(boolean classProxies) {
         with(Renaming.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context -> {
                     Renamed<String> bean = renamed(context.getBean(Renamed.class));
 
@@ -189,7 +189,7 @@ class DistributedLockInheritanceTests {
     @ValueSource(booleans = {true, false})
     void the_parameter_names_of_an_annotated_interface_are_known(boolean classProxies) {
         with(RenamingOfAnnotated.class)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context -> assertThat(
                                 context.getBean(RenamedOfAnnotated.class).swapped("7", "8"))
                         .contains("7"));

@@ -10,10 +10,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
-import io.syncguard.autoconfigure.SyncGuardDisabledAutoConfiguration;
-import io.syncguard.autoconfigure.SyncGuardReactiveAutoConfiguration;
 import io.syncguard.reactive.ReactiveLockTemplate;
-import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,9 +40,7 @@ class DistributedLockReactiveTests {
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
 
-    private final ApplicationContextRunner runner = application
-            .with(Payments.class, InnerInterceptor.class)
-            .withConfiguration(SortedAutoConfigurations.of(SyncGuardReactiveAutoConfiguration.class));
+    private final ApplicationContextRunner runner = application.with(Payments.class, InnerInterceptor.class);
 
     @Test
     void nothing_happens_before_the_subscription() {
@@ -261,20 +256,6 @@ class DistributedLockReactiveTests {
                     .isEqualTo("inner");
             assertThat(application.grants("payment:42")).isOne();
         });
-    }
-
-    @Test
-    void without_locks_the_template_runs_the_body_alone() {
-        runner.withConfiguration(SortedAutoConfigurations.of(SyncGuardDisabledAutoConfiguration.class))
-                .withPropertyValues("syncguard.enabled=false")
-                .run(context -> {
-                    ReactiveLockTemplate locks = context.getBean(ReactiveLockTemplate.class);
-
-                    assertThat(locks.mono("payment:42", lock -> Mono.just("done"))
-                                    .block(LIMIT))
-                            .isEqualTo("done");
-                    assertThat(application.grants("payment:42")).isZero();
-                });
     }
 
     static class Payments {

@@ -64,6 +64,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Timeout(60)
 class DistributedLockSeveralKeysTests {
 
+    private static final CallLimits LIMITS =
+            new CallLimits(Duration.ofMillis(50), 1000, Duration.ofSeconds(30), Map.of());
+
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
 
@@ -536,10 +539,9 @@ class DistributedLockSeveralKeysTests {
     }
 
     @Test
-    void a_property_permits_a_thousand_keys_also_for_futures_and_without_locks() {
-        ApplicationContextRunner many = runner.withPropertyValues("syncguard.aop.max-keys=1000");
+    void limits_permit_a_thousand_keys_also_for_futures() {
         List<String> thousand = numbered(1000);
-        many.run(context -> {
+        runner.withBean(CallLimits.class, () -> LIMITS).run(context -> {
             Several several = context.getBean(Several.class);
             List<Boolean> current = new ArrayList<>();
 
@@ -558,16 +560,11 @@ class DistributedLockSeveralKeysTests {
             assertThat(result).succeedsWithin(Duration.ofSeconds(30)).isEqualTo("done");
             assertThat(taken(thousand.toArray(String[]::new))).isEmpty();
         });
-        many.withPropertyValues("syncguard.enabled=false").run(context -> {
-            List<Integer> ran = new ArrayList<>();
-            context.getBean(Several.class).all(thousand, () -> ran.add(1));
-            assertThat(ran).hasSize(1);
-        });
     }
 
     @Test
     void a_publisher_locks_as_many_keys_as_permitted() {
-        runner.withPropertyValues("syncguard.aop.max-keys=1000").run(context -> {
+        runner.withBean(CallLimits.class, () -> LIMITS).run(context -> {
             Several several = context.getBean(Several.class);
             for (int size : new int[] {100, 1000}) {
                 List<String> keys = numbered(size);

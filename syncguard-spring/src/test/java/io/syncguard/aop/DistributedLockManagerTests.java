@@ -97,7 +97,7 @@ class DistributedLockManagerTests {
                         .rootCause()
                         .hasMessageContaining("no LockManager")
                         .hasMessageContaining("'archiv'")
-                        .hasMessageContaining("[archive, archiveLocks, syncGuardLockManager]"));
+                        .hasMessageContaining("[archive, archiveLocks, locks]"));
     }
 
     @Test
@@ -187,7 +187,7 @@ class DistributedLockManagerTests {
         @ArchiveLock(name = "composed")
         public void composed() {}
 
-        @ArchiveLock(name = "composed-elsewhere", lockManager = "syncGuardLockManager")
+        @ArchiveLock(name = "composed-elsewhere", lockManager = "locks")
         public void composedElsewhere() {}
 
         @DistributedLock(name = "by-placeholder", lockManager = "${manager}")

@@ -9,7 +9,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import io.syncguard.testing.BugOf;
-import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Async;
@@ -35,9 +33,7 @@ class DistributedLockAsyncTests {
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
 
-    private final ApplicationContextRunner runner = application
-            .with(AsyncMethods.class, Mails.class)
-            .withConfiguration(SortedAutoConfigurations.of(TaskExecutionAutoConfiguration.class));
+    private final ApplicationContextRunner runner = application.with(AsyncMethods.class, Mails.class);
 
     @Test
     void the_lock_is_taken_on_the_thread_of_the_body() {

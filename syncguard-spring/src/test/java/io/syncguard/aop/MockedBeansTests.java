@@ -3,7 +3,6 @@ package io.syncguard.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
@@ -13,14 +12,10 @@ import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
-import io.syncguard.integration.SyncGuardLockRegistry;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.testing.CapturedLog;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -61,44 +56,13 @@ class MockedBeansTests {
                 context -> new ReactiveLockTemplate(context.getBean(LockManager.class), Runnable::run)
                         .mono("order", lock -> Mono.just("submitted"))
                         .block();
-        Function<ApplicationContext, Object> registry = context -> {
-            registryLock(context).lock();
-            return "locked";
-        };
-        Function<ApplicationContext, Object> registryAtOnce =
-                context -> registryLock(context).tryLock();
         return Stream.of(
-                Arguments.of(LockManager.class, registry),
-                Arguments.of(LockManager.class, registryAtOnce),
                 Arguments.of(LockTemplate.class, annotated),
                 Arguments.of(LockTemplate.class, published),
                 Arguments.of(LockManager.class, annotated),
                 Arguments.of(LockManager.class, published),
                 Arguments.of(LockManager.class, template),
                 Arguments.of(LockManager.class, reactive));
-    }
-
-    private static Lock registryLock(ApplicationContext context) {
-        return new SyncGuardLockRegistry(context.getBean(LockManager.class), "registry", Duration.ofSeconds(30))
-                .obtain("42");
-    }
-
-    @Test
-    void a_mock_of_a_store_that_is_current_is_named_by_a_registry() throws Exception {
-        LockManager manager = mock();
-        when(manager.current()).thenReturn(manager);
-        Lock lock = new SyncGuardLockRegistry(manager, "registry", Duration.ofSeconds(30)).obtain("42");
-
-        assertThatThrownBy(lock::lock)
-                .isInstanceOf(LockSetupException.class)
-                .hasMessageContaining("LockManager.acquire returned null, as a mock does");
-        assertThatThrownBy(lock::lockInterruptibly)
-                .isInstanceOf(LockSetupException.class)
-                .hasMessageContaining("LockManager.acquire returned null, as a mock does");
-        assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS))
-                .isInstanceOf(LockSetupException.class)
-                .hasMessageContaining("LockManager.acquire returned null, as a mock does");
-        assertThat(lock.tryLock()).isFalse();
     }
 
     @Test

@@ -50,7 +50,7 @@ class DistributedLockFallbackShapesTests {
             Function<ApplicationContext, Object> refusedCall) {
         application
                 .with(configuration)
-                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withPropertyValues("proxy-target-class=" + classProxies)
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     application.takenBySomebodyElse("stock:7");

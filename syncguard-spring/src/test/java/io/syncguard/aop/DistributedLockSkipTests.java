@@ -13,6 +13,7 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -92,11 +93,12 @@ class DistributedLockSkipTests {
 
     @Test
     void a_skipping_method_makes_one_attempt_whatever_the_default_wait_time() {
-        runner.withPropertyValues("syncguard.wait-time=1h").run(context -> {
-            application.takenBySomebodyElse("job");
+        runner.withBean(CallLimits.class, () -> SpringLocks.waiting(Duration.ofHours(1)))
+                .run(context -> {
+                    application.takenBySomebodyElse("job");
 
-            assertThat(context.getBean(Jobs.class).run(() -> "done")).isNull();
-        });
+                    assertThat(context.getBean(Jobs.class).run(() -> "done")).isNull();
+                });
     }
 
     @Test

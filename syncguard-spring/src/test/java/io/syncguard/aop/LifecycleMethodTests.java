@@ -21,11 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.SpringApplication;
-import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
@@ -51,7 +50,7 @@ class LifecycleMethodTests {
                 InitMethodOfInterface.class
             })
     void a_locked_method_is_refused_before_it_runs_at_the_begin(Class<?> configuration) {
-        assertRefused(configuration, "ApplicationReadyEvent", "LockTemplate");
+        assertRefused(configuration, "ContextRefreshedEvent", "LockTemplate");
     }
 
     @ParameterizedTest
@@ -74,10 +73,7 @@ class LifecycleMethodTests {
     @Test
     void what_the_message_proposes_runs_under_the_lock() {
         Recorded.CALLS.clear();
-        application
-                .with(Proposed.class)
-                .run(context -> context.publishEvent(
-                        new ApplicationReadyEvent(new SpringApplication(), new String[0], context, null)));
+        application.with(Proposed.class).run(context -> {});
 
         assertThat(Recorded.CALLS).containsExactly("init under n", "ready under n", "closed under n");
     }
@@ -279,7 +275,7 @@ class LifecycleMethodTests {
             locks.executeWithoutResult(LockRequest.of("n"), lock -> record("init"));
         }
 
-        @EventListener(ApplicationReadyEvent.class)
+        @EventListener(ContextRefreshedEvent.class)
         @DistributedLock("n")
         public void ready() {
             record("ready");

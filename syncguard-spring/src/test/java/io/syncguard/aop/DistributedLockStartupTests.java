@@ -8,7 +8,6 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
-import io.syncguard.testing.SortedAutoConfigurations;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.net.URL;
@@ -31,8 +30,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -171,7 +170,7 @@ class DistributedLockStartupTests {
     void a_missing_placeholder_is_refused() {
         application
                 .with(NameFromProperty.class)
-                .withConfiguration(SortedAutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class))
+                .withBean(PropertySourcesPlaceholderConfigurer.class)
                 .run(context ->
                         assertMessage(context.getStartupFailure(), "NameFromProperty.run", "'name'", "lock.name"));
     }
@@ -248,7 +247,7 @@ class DistributedLockStartupTests {
         assertRefused(bean, bean.getSimpleName() + ".run", "whose class is " + kind, "LockTemplate");
         application
                 .with(bean)
-                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withPropertyValues("proxy-target-class=false")
                 .run(context -> assertMessage(context.getStartupFailure(), "whose class is " + kind));
     }
 
@@ -285,7 +284,7 @@ class DistributedLockStartupTests {
     void a_mistake_behind_an_interface_proxy_is_refused_at_the_start_as_well() {
         application
                 .with(SecondMethodIsWrong.class)
-                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withPropertyValues("proxy-target-class=false")
                 .run(context -> assertMessage(context.getStartupFailure(), "second", "'key'", "'typo'"));
     }
 
