@@ -16,6 +16,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.GoldenMessages;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.net.URI;

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.syncguard.testing.GoldenMessages;
 import io.syncguard.testing.SortedAutoConfigurations;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

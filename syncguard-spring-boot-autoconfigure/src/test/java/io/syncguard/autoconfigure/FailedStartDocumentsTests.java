@@ -2,12 +2,14 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.testing.GoldenMessages;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -78,8 +80,12 @@ class FailedStartDocumentsTests {
 
     /** The descriptions of failed starts by the names of their mistakes. */
     private static TreeMap<String, String> descriptions() {
-        return GoldenMessages.all().entrySet().stream()
-                .filter(text -> text.getValue().startsWith("Description:"))
+        SortedMap<String, String> ofAnnotations =
+                GoldenMessages.all(Path.of("../syncguard-spring/src/test/resources/messages.txt"));
+        return Stream.concat(
+                        ofAnnotations.entrySet().stream(),
+                        GoldenMessages.all().entrySet().stream()
+                                .filter(text -> text.getValue().startsWith("Description:")))
                 .collect(Collectors.toMap(
                         Map.Entry::getKey,
                         text -> text.getValue()

@@ -1,8 +1,7 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.testing.TranslatedTexts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -14,8 +13,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What a person reads after a mistake: one file, with a section for each mistake. */
-final class GoldenMessages {
+/** What a person reads after a mistake: one file of each module, with a section for each mistake. */
+public final class GoldenMessages {
 
     private static final Path FILE = Path.of("src/test/resources/messages.txt");
 
@@ -26,7 +25,7 @@ final class GoldenMessages {
 
     private GoldenMessages() {}
 
-    static void compare(String mistake, String actual) {
+    public static void compare(String mistake, String actual) {
         String text = TranslatedTexts.inEnglish(withLineFeeds(actual).strip());
         if ("update".equals(System.getProperty(PROPERTY))) {
             update(mistake, text);
@@ -36,11 +35,16 @@ final class GoldenMessages {
                 .isEqualTo(all().get(mistake));
     }
 
-    /** The texts by the names of their mistakes. */
-    static SortedMap<String, String> all() {
+    /** The texts of this module by the names of their mistakes. */
+    public static SortedMap<String, String> all() {
+        return all(FILE);
+    }
+
+    /** The texts in such a file by the names of their mistakes. */
+    public static SortedMap<String, String> all(Path file) {
         try {
             SortedMap<String, String> texts = new TreeMap<>();
-            for (String section : ("\n" + withLineFeeds(Files.readString(FILE))).split("\n" + TITLE)) {
+            for (String section : ("\n" + withLineFeeds(Files.readString(file))).split("\n" + TITLE)) {
                 String[] parts = section.split("\n", 2);
                 if (!section.isBlank()) {
                     texts.put(parts[0], parts[1].strip());
