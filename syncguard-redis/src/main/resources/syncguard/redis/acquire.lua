@@ -6,7 +6,7 @@
 --   'queued', milliseconds until it is worth trying again, holder
 --   'no_fences': the fence counter has reached its end, and nothing was written
 --
--- The holder is for people: owner, start of the lease, and whether others hold the key with it (1 or 0). Of several
+-- The holder is for messages: owner, start of the lease, and whether others hold the key with it (1 or 0). Of several
 -- readers it is the one whose lease expires last. It is left out if only waiters are in the way.
 --
 -- The arguments: for how long the counter is kept, lock id, mode (with the number of permits behind it, if there is

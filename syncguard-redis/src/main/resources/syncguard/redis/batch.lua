@@ -1,6 +1,6 @@
--- Operations of many callers. ARGV[1] has a letter for each: 'a' for acquire.lua, 'r' for release.lua. Behind it are
--- the arguments of all; KEYS has the keys of all. Answers each in the order of the request: what its script answers, or
--- 'error' and a message. An error of one does not end the others.
+-- Operations of many callers. ARGV[1] has the script of each, acquire or release. Behind it are the arguments of all;
+-- KEYS has the keys of all. Answers each in the order of the request: what its script answers, or 'error' and a
+-- message. An error of one does not end the others.
 --
 -- With full memory Redis refuses a grant, unless an operation before it has written: then it allows the whole batch.
 
@@ -31,14 +31,14 @@ local function release(key_offset, arg_offset)
 end
 
 local OPERATIONS = {
-    a = { run = acquire, arguments = ARGUMENTS_OF_ACQUIRE },
-    r = { run = release, arguments = ARGUMENTS_OF_RELEASE },
+    acquire = { run = acquire, arguments = ARGUMENTS_OF_ACQUIRE },
+    release = { run = release, arguments = ARGUMENTS_OF_RELEASE },
 }
 
 local answers = {}
 local key_offset, arg_offset = 0, 1
-for letter in string.gmatch(ARGV[1], '.') do
-    local operation = OPERATIONS[letter]
+for script in string.gmatch(ARGV[1], '%a+') do
+    local operation = OPERATIONS[script]
     local done, answer = pcall(operation.run, key_offset, arg_offset)
     answers[#answers + 1] = done and answer or { 'error', type(answer) == 'table' and answer.err or answer }
     key_offset, arg_offset = key_offset + KEYS_OF_ONE, arg_offset + operation.arguments

@@ -181,12 +181,12 @@ final class Lease {
     }
 
     /**
-     * Returns the confirmation that an extension sent now would bring. An earlier deadline counts from now on: the
-     * request may take effect although its answer is lost.
+     * Returns the confirmation that an extension sent now would bring. If its deadline is earlier than the present one,
+     * it counts from now on: the request may take effect although its answer is lost.
      *
      * @param ttl {@code null} for that of the lease
      */
-    Confirmation ask(@Nullable Duration ttl) {
+    Confirmation prepareExtension(@Nullable Duration ttl) {
         Confirmation asked =
                 Confirmation.of(time.nanoTime(), ttl == null ? confirmed.ttl() : ttl, confirmed.expiresAt());
         if (asked.deadline() < confirmed.deadline()) {

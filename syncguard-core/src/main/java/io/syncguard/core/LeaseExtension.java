@@ -57,8 +57,8 @@ final class LeaseExtension implements AutoCloseable {
      */
     ExtendRequest request(@Nullable Duration ttl, ExtendRequest.Kind kind) {
         before = lease.confirmed();
-        asked = lease.ask(ttl);
-        return new ExtendRequest(lease.key(), lease.lockId(), asked.ttl(), kind);
+        asked = lease.prepareExtension(ttl);
+        return new ExtendRequest(lease.keyedLockId(), asked.ttl(), kind);
     }
 
     /**

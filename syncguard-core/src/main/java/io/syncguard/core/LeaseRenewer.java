@@ -78,7 +78,7 @@ final class LeaseRenewer {
      * @return the new end of the lease; empty when it is over
      */
     Optional<Instant> extend(KeyedLockId id, Duration ttl) {
-        ExtendRequest request = new ExtendRequest(id.key(), id.lockId(), ttl, Kind.HOLDER);
+        ExtendRequest request = new ExtendRequest(id, ttl, Kind.HOLDER);
         for (int tries = 1; ; tries++) {
             ExtendResult result = answer(request);
             if (result instanceof ExtendResult.Extended extended) {

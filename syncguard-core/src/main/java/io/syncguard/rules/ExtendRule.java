@@ -16,7 +16,7 @@ final class ExtendRule {
     }
 
     ExtendResult extend(ExtendRequest request) {
-        StoredLease lease = step.leases().find(request.lockId());
+        StoredLease lease = step.leases().find(request.id().lockId());
         if (lease == null) {
             return new ExtendResult.NotFound();
         }
@@ -27,7 +27,7 @@ final class ExtendRule {
     }
 
     ExtendResult rotate(ExtendRequest request) {
-        StoredLease lease = step.leases().find(request.lockId());
+        StoredLease lease = step.leases().find(request.id().lockId());
         if (lease == null || lease.mode() == LockMode.SHARED) {
             return new ExtendResult.NotFound();
         }

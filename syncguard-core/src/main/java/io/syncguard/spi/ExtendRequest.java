@@ -1,17 +1,15 @@
 package io.syncguard.spi;
 
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Asks for a lease to end one ttl from now.
  *
- * @param key the normalised key of the lease; {@code null} where only the lock id is known
- * @param lockId the lock id of the lease
+ * @param id of the lease
  * @param ttl from now, on the server's clock
  * @param kind who asks, and for what
  */
-public record ExtendRequest(@Nullable String key, String lockId, Duration ttl, Kind kind) {
+public record ExtendRequest(KeyedLockId id, Duration ttl, Kind kind) {
 
     /** What the engine asks for, and for whom. A list has requests of one kind. */
     public enum Kind {

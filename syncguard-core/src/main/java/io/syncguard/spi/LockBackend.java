@@ -69,11 +69,12 @@ public interface LockBackend extends AutoCloseable {
      * granted, and one without is {@link AcquireResult.Refused refused}. A refusal writes nothing where there was no
      * queue entry and the first look found the key taken.
      *
-     * <p>A lapsed lease counts as one of the permits until it is deleted: its extension may be under way, and make it
-     * live again. So lapsed leases are deleted only when the number is reached, and the others counted once more.
+     * <p>A lapsed shared lease counts until it is deleted: its extension may be under way, and make it live again. So
+     * lapsed leases are deleted only when the limit of a request is reached, and the others counted once more.
      *
      * <p>A list with {@link GrantExtent#EACH} never waits for a lock of the store: what it skips is
-     * {@link AcquireResult.Undecided undecided}. Requests of one key are in the order of their arrival.
+     * {@link AcquireResult.Undecided undecided}; all of it, if the store {@linkplain Batching takes no lists}. Requests
+     * of one key are in the order of their arrival.
      *
      * <p>With the other extents, the requests are those of one caller for different keys, at most
      * {@value io.syncguard.LockLimits#MAX_KEYS}, without queue entries. They are decided in one step, in their order,

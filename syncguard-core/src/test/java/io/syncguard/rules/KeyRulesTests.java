@@ -12,6 +12,7 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.GrantExtent;
+import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.time.Instant;
@@ -333,7 +334,7 @@ class KeyRulesTests {
     }
 
     private static ExtendRequest extension(Duration ttl) {
-        return new ExtendRequest("k", "h", ttl, ExtendRequest.Kind.HOLDER);
+        return new ExtendRequest(new KeyedLockId("k", "h"), ttl, ExtendRequest.Kind.HOLDER);
     }
 
     private static WakeUp wakeUp(QueueEntry entry) {

@@ -153,7 +153,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private ExtendResult extend(ExtendRequest request) {
         return store.step(
-                new KeyedLockId(request.key(), request.lockId()),
+                request.id(),
                 (key, now) -> request.kind() == ExtendRequest.Kind.NEXT_FENCE
                         ? rules.rotate(key, request, now)
                         : rules.extend(key, request, now));

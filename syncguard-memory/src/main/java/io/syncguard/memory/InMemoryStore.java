@@ -100,7 +100,7 @@ public final class InMemoryStore {
         return revoke(key, lease -> true);
     }
 
-    /** Does the same for the lease with this fence alone, such as one of several permits. */
+    /** Takes the lease with this fence alone from its holder, such as one of several shared ones. */
     public List<String> revoke(String key, Fence fence) {
         return revoke(key, lease -> lease.fence().equals(fence));
     }
@@ -110,7 +110,7 @@ public final class InMemoryStore {
         free(key, lease -> true);
     }
 
-    /** Does the same for the lease with this fence alone. */
+    /** Deletes the lease with this fence alone, if it has no holder any more, and wakes the waiters of its key. */
     public void free(String key, Fence fence) {
         free(key, lease -> lease.fence().equals(fence));
     }

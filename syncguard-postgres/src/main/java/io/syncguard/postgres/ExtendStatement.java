@@ -34,7 +34,7 @@ final class ExtendStatement {
     }
 
     List<ExtendResult> run(PostgresConnections connections, List<ExtendRequest> extensions) {
-        Object[] lockIds = extensions.stream().map(ExtendRequest::lockId).toArray();
+        Object[] lockIds = extensions.stream().map(each -> each.id().lockId()).toArray();
         Object[] ttls = extensions.stream().map(each -> each.ttl().toMillis()).toArray();
         Duration shortest = extensions.stream()
                 .map(ExtendRequest::ttl)
@@ -57,7 +57,7 @@ final class ExtendStatement {
                 extension.ttl(),
                 rotate,
                 (connection, statement) -> {
-                    statement.setString(1, extension.lockId());
+                    statement.setString(1, extension.id().lockId());
                     statement.setLong(2, extension.ttl().toMillis());
                 },
                 ExtendStatement::rotation);

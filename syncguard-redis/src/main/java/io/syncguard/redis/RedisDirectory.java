@@ -19,13 +19,17 @@ final class RedisDirectory implements LockDirectory {
     private static final RedisScript FORCE_RELEASE = RedisScript.named("force_release");
 
     private final RedisScriptRunner scripts;
-    private final RedisRequests requests;
+    private final RedisRequestWriter requests;
     private final RedisLocks locks;
     private final RedisLockIds lockIds;
     private final RedisList list;
 
     RedisDirectory(
-            RedisScriptRunner scripts, RedisRequests requests, RedisLocks locks, RedisLockIds lockIds, RedisList list) {
+            RedisScriptRunner scripts,
+            RedisRequestWriter requests,
+            RedisLocks locks,
+            RedisLockIds lockIds,
+            RedisList list) {
         this.scripts = scripts;
         this.requests = requests;
         this.locks = locks;

@@ -25,12 +25,17 @@ final class RedisList {
     private static final int CHUNK = 100;
 
     private final RedisScriptRunner scripts;
-    private final RedisRequests requests;
+    private final RedisRequestWriter requests;
     private final RedisLocks locks;
     private final RedisPace pace;
     private final RedisKeyScan scan;
 
-    RedisList(RedisScriptRunner scripts, RedisRequests requests, RedisLocks locks, RedisShards shards, RedisPace pace) {
+    RedisList(
+            RedisScriptRunner scripts,
+            RedisRequestWriter requests,
+            RedisLocks locks,
+            RedisShards shards,
+            RedisPace pace) {
         this.scripts = scripts;
         this.requests = requests;
         this.locks = locks;

@@ -20,10 +20,8 @@ import io.syncguard.spi.StoreProbe;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -45,21 +43,13 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisLocks locks;
-    private final RedisCallerRequests callerRequests;
-    private final RedisAcquires acquires;
-    private final RedisLockIdRequests lockIdRequests;
-    private final RedisExtensions extensions;
-    private final RedisRotations rotations;
-    private final RedisReleases wakingReleases;
-    private final RedisCallerReleases handingOverReleases;
-    private final RedisHeldReleases heldReleases;
-    private final RedisRenewals renewals;
+    private final RedisAcquirer acquirer;
+    private final RedisLeases leases;
     private final RedisDirectory directory;
     private final RedisRequest rights;
     private final RedisKeySpace keys;
     private final RedisShards shards;
     private final StoreInfo info;
-    private final Duration waiterTtl;
     private final Time time;
 
     /** The channel for the wake-ups of this process. */
@@ -103,32 +93,25 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time) {
-        this(connections, settings, time, RedisCallerRequests.CALLERS);
+        this(connections, settings, time, RedisBatcher.CALLERS);
     }
 
     /** @param callers number of callers up to which each sends its own script */
     RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time, int callers) {
         this.connections = connections;
         this.keys = settings.keys();
-        this.waiterTtl = settings.waiterTtl();
         this.shards = settings.spread();
         this.info = infoOf(settings);
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
         this.scripts = new RedisScriptRunner(connections, settings, time);
         this.locks = new RedisLocks(keys, shards);
-        RedisRequests requests = new RedisRequests(settings);
+        RedisRequestWriter requests = new RedisRequestWriter(settings, locks, channel);
         RedisLockIds lockIds = new RedisLockIds(scripts, locks);
-        this.callerRequests = new RedisCallerRequests(scripts, shards, callers);
-        this.lockIdRequests = new RedisLockIdRequests(scripts, lockIds);
-        this.acquires = new RedisAcquires(
-                scripts, callerRequests, new RedisAcquireRequests(requests, locks, waiterTtl), channel, () -> wakeUps);
-        this.extensions = new RedisExtensions(requests);
-        this.rotations = new RedisRotations(requests);
-        this.wakingReleases = new RedisReleases(requests);
-        this.handingOverReleases = new RedisCallerReleases(requests, this::ownChannel);
-        this.heldReleases = new RedisHeldReleases(requests);
-        this.renewals = new RedisRenewals(requests, waiterTtl);
+        RedisBatcher batcher = new RedisBatcher(scripts, shards, callers);
+        this.acquirer = new RedisAcquirer(scripts, batcher, requests, () -> wakeUps);
+        this.leases = new RedisLeases(
+                scripts, batcher, requests, locks, lockIds, settings.waiterTtl(), () -> wakeUps != null);
         this.directory = new RedisDirectory(
                 scripts,
                 requests,
@@ -194,48 +177,23 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
-        return acquires.acquire(requests, extent);
-    }
-
-    private void somebodyWaits() {
-        if (wakeUps != null) {
-            wakeUps.start();
-        }
+        return acquirer.acquire(requests, extent);
     }
 
     @Override
     public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
-        ReleaseRequest first = requests.get(0);
-        RedisLock lock = requests.size() == 1 && first.handsOver() ? locks.of(first.id()) : null;
-        if (lock != null) {
-            RedisRequest release = handingOverReleases.request(lock, first.id().lockId());
-            return CompletableFuture.completedFuture(
-                    List.of(callerRequests.run(release, scripts.limit(), RedisReplyReader::readRelease)));
-        }
-        RedisLockIdRequests.Kind<ReleaseRequest, ReleaseResult> kind =
-                first.heldFor() != null ? heldReleases : first.handsOver() ? handingOverReleases : wakingReleases;
-        return lockIdRequests.send(kind, requests, scripts.limit());
-    }
-
-    /** Returns an empty text without wake-ups: then nothing handles a hand-over in the answer to a release. */
-    private String ownChannel() {
-        return wakeUps == null ? "" : channel;
+        return leases.release(requests);
     }
 
     @Override
     public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
-        Duration shortest = requests.stream()
-                .map(ExtendRequest::ttl)
-                .min(Comparator.naturalOrder())
-                .orElse(Duration.ZERO);
-        boolean rotates = requests.get(0).kind() == ExtendRequest.Kind.NEXT_FENCE;
-        return lockIdRequests.send(rotates ? rotations : extensions, requests, scripts.limit(shortest));
+        return leases.extend(requests);
     }
 
     @Override
     public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
-        somebodyWaits();
-        return lockIdRequests.send(renewals, entries, scripts.limit(waiterTtl));
+        acquirer.somebodyWaits();
+        return leases.renew(entries);
     }
 
     @Override

@@ -2,8 +2,7 @@ package io.syncguard.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.IntFunction;
-import java.util.stream.IntStream;
+import java.util.function.Function;
 
 /**
  * The answer of a script: texts, whole numbers, and lists of them.
@@ -37,12 +36,9 @@ record RedisReply(List<?> items) {
         return (Long) items.get(index);
     }
 
-    /** Reads one item for each request, in their order, by its index. */
-    <T> List<T> answers(int requests, IntFunction<T> reader) {
-        if (items.size() != requests) {
-            throw new IllegalStateException(requests + " requests got " + items.size() + " answers");
-        }
-        return IntStream.range(0, requests).mapToObj(reader).toList();
+    /** Reads each item as the answer of a single operation. */
+    <T> List<T> each(Function<RedisReply, T> reader) {
+        return items.stream().map(item -> reader.apply(of(item))).toList();
     }
 
     /** Returns an item as the answer of a single operation. */

@@ -23,7 +23,6 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -69,26 +68,6 @@ final class RedisReplyReader {
         return answers;
     }
 
-    /**
-     * Reads the answer to one request of a batch.
-     *
-     * @param undecided the answer where the server did nothing, so that the request has to be sent alone
-     */
-    static <A> A inBatch(RedisReply answer, Function<RedisReply, A> reader, A undecided) {
-        if (answer.text(0).equals("no_fences")) {
-            return undecided;
-        }
-        if (!answer.text(0).equals("error")) {
-            return reader.apply(answer);
-        }
-        LockBackendException error =
-                RedisErrors.translate("running a batch", new RedisCommandExecutionException(answer.text(1)));
-        if (error.code().isInDoubt()) {
-            throw error;
-        }
-        return undecided;
-    }
-
     private static AcquireResult.@Nullable Holder readBlocker(RedisReply reply) {
         return reply.size() == 2
                 ? null
@@ -105,6 +84,19 @@ final class RedisReplyReader {
         };
     }
 
+    /** Reads the answer to one of several: undecided where the server did nothing, so that it is sent alone. */
+    static ReleaseResult readReleaseInBatch(RedisReply reply) {
+        if (!reply.text(0).equals("error")) {
+            return readRelease(reply);
+        }
+        LockBackendException error =
+                RedisErrors.translate("running a batch", new RedisCommandExecutionException(reply.text(1)));
+        if (error.code().isInDoubt()) {
+            throw error;
+        }
+        return ReleaseResult.UNDECIDED;
+    }
+
     private static ReleaseResult readHandOvers(RedisReply reply) {
         List<HandOver> handOvers = new ArrayList<>();
         for (int i = 1; i < reply.size(); i += 4) {
@@ -116,20 +108,20 @@ final class RedisReplyReader {
         return new ReleaseResult(ReleaseResult.Outcome.RELEASED, handOvers);
     }
 
-    static ExtendResult readExtension(RedisReply reply, int index) {
-        return reply.isNumber(index) ? new ExtendResult.Extended(time(reply, index)) : readNotExtended(reply, index);
+    static ExtendResult readExtension(RedisReply reply) {
+        return reply.isNumber(0) ? new ExtendResult.Extended(time(reply, 0)) : readNotExtended(reply);
     }
 
     static ExtendResult readRotation(RedisReply reply) {
         return switch (reply.text(0)) {
             case "rotated" -> new ExtendResult.Rotated(time(reply, 1), new Fence(reply.number(2)));
             case "no_fences" -> throw noFences("Its key has no fences left: the counter is at ");
-            default -> readNotExtended(reply, 0);
+            default -> readNotExtended(reply);
         };
     }
 
-    private static ExtendResult readNotExtended(RedisReply reply, int index) {
-        return switch (reply.text(index)) {
+    private static ExtendResult readNotExtended(RedisReply reply) {
+        return switch (reply.text(0)) {
             case "expired" -> new ExtendResult.Expired();
             case "not_found" -> new ExtendResult.NotFound();
             default -> throw new IllegalStateException("An unknown answer to an extension");

@@ -45,10 +45,9 @@ record RedisRequest(
      * order.
      */
     static RedisRequest batch(String description, List<RedisRequest> requests) {
-        String letters = requests.stream()
-                .map(request -> request.script().name().substring(0, 1))
-                .collect(Collectors.joining());
-        return joined(description, BATCH, letters, requests);
+        String operations =
+                requests.stream().map(request -> request.script().name()).collect(Collectors.joining(" "));
+        return joined(description, BATCH, operations, requests);
     }
 
     /** Runs the script by its digest. */

@@ -190,7 +190,7 @@ final class RedisScriptRunner {
         return RedisErrors.translate(doing, connections.server(), reason);
     }
 
-    /** Does the same as {@link #translate} for a request that was not sent. */
+    /** Translates like {@link #translate} the error of a request that was not sent. */
     LockBackendException notSent(String doing, Throwable error) {
         Throwable reason = connections.reasonOf(error);
         connections.failed(reason);
@@ -259,9 +259,7 @@ final class RedisScriptRunner {
         return timeout.toMillis();
     }
 
-    /**
-     * The limit for a request that concerns a lease, in milliseconds.
-     */
+    /** The limit for a request that concerns a lease, in milliseconds. */
     long limit(Duration ttl) {
         return StoreInfo.timeout(timeout, ttl).toMillis();
     }

@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 public enum RedisBatching {
 
     /** Requests that arrive while many others are under way, as in an application. */
-    AUTO(RedisCallerRequests.CALLERS),
+    AUTO(RedisBatcher.CALLERS),
 
     /** No requests. */
     OFF(Integer.MAX_VALUE),

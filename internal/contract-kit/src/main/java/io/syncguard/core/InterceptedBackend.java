@@ -222,7 +222,7 @@ public final class InterceptedBackend extends StoreCalls {
     public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> extensions) {
         boolean rotates = extensions.get(0).kind() == ExtendRequest.Kind.NEXT_FENCE;
         (rotates ? rotations : extendStatements).incrementAndGet();
-        extensions.forEach(each -> expectKey("extend", new KeyedLockId(each.key(), each.lockId())));
+        extensions.forEach(each -> expectKey("extend", each.id()));
         onExtensions.accept(extensions);
         beforeExtend.run();
         List<ExtendResult> outcomes = rowsArePinned

@@ -4,6 +4,7 @@ import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireOptions;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +41,7 @@ public final class Requests {
 
     /** The extension of a heartbeat. */
     public static ExtendRequest extension(@Nullable String key, String lockId, Duration ttl) {
-        return new ExtendRequest(key, lockId, ttl, ExtendRequest.Kind.HEARTBEAT);
+        return new ExtendRequest(new KeyedLockId(key, lockId), ttl, ExtendRequest.Kind.HEARTBEAT);
     }
 
     public static ExtendRequest extension(String lockId, Duration ttl) {

@@ -90,12 +90,7 @@ public class StoreCalls extends ForwardingBackend {
 
     /** Extends like a heartbeat. */
     public List<ExtendResult> extendAll(List<ExtendRequest> requests) {
-        return each(
-                requests,
-                requests.stream()
-                        .map(request -> new KeyedLockId(request.key(), request.lockId()))
-                        .toList(),
-                this::extend);
+        return each(requests, requests.stream().map(ExtendRequest::id).toList(), this::extend);
     }
 
     public ExtendResult extend(ExtendRequest request) {
@@ -107,7 +102,7 @@ public class StoreCalls extends ForwardingBackend {
     }
 
     private static ExtendRequest of(ExtendRequest request, ExtendRequest.Kind kind) {
-        return new ExtendRequest(request.key(), request.lockId(), request.ttl(), kind);
+        return new ExtendRequest(request.id(), request.ttl(), kind);
     }
 
     public List<Duration> renewWaiters(List<KeyedLockId> ids) {

@@ -345,7 +345,7 @@ class HeartbeatTests {
     private void takeAway(LockHandle lock) {
         fixture.backend.servers = key -> key.equals(lock.key()) ? 1 : 0;
         fixture.backend.onExtensions = extensions -> {
-            if (extensions.stream().anyMatch(each -> each.lockId().equals(lock.lockId()))) {
+            if (extensions.stream().anyMatch(each -> each.id().lockId().equals(lock.lockId()))) {
                 throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
             }
         };

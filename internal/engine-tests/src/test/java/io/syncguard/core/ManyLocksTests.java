@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
-import io.syncguard.spi.ExtendRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,8 +45,8 @@ class ManyLocksTests {
         fixture.time.advance(Duration.ofMillis(9_900));
         List<LockHandle> urgent = acquire(50, LockRequest.of("short").ttl(Duration.ofMillis(300)));
         List<List<String>> statements = new CopyOnWriteArrayList<>();
-        fixture.backend.onExtensions = extensions ->
-                statements.add(extensions.stream().map(ExtendRequest::lockId).toList());
+        fixture.backend.onExtensions = extensions -> statements.add(
+                extensions.stream().map(each -> each.id().lockId()).toList());
 
         fixture.time.advance(Duration.ofMillis(100));
 
@@ -59,7 +58,7 @@ class ManyLocksTests {
     void a_slow_server_has_three_statements_under_way_and_no_lock_is_in_two_of_them() {
         acquire(FOUR_STATEMENTS, SHORT);
         List<String> sent = new CopyOnWriteArrayList<>();
-        fixture.backend.onExtensions = extensions -> extensions.forEach(extension -> sent.add(extension.lockId()));
+        fixture.backend.onExtensions = extensions -> extensions.forEach(extension -> sent.add(extension.id().lockId()));
         fixture.backend.beforeExtend = this::standStill;
 
         fixture.time.advance(SHORT.ttl().dividedBy(3));

@@ -67,8 +67,8 @@ final class StoreBugs {
             }
 
             private ExtendRequest ofHolder(ExtendRequest request) {
-                KeyedLockId holder = holderInsteadOf(new KeyedLockId(request.key(), request.lockId()));
-                return new ExtendRequest(holder.key(), holder.lockId(), request.ttl(), request.kind());
+                KeyedLockId holder = holderInsteadOf(request.id());
+                return new ExtendRequest(holder, request.ttl(), request.kind());
             }
         };
     }

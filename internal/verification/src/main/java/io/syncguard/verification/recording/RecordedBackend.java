@@ -124,7 +124,7 @@ public final class RecordedBackend extends ForwardingBackend {
             return super.extend(requests);
         }
         List<HistoryEvent> asked = requests.stream()
-                .map(request -> begin(Kind.EXTEND, request.lockId())
+                .map(request -> begin(Kind.EXTEND, request.id().lockId())
                         .with(Lease.ofTtl(request.ttl().toMillis())))
                 .toList();
         return recorded(asked, () -> super.extend(requests), RecordedBackend::answered);

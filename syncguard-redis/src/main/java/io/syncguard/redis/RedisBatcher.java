@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Function;
 
 /** Sends the acquire requests and releases of callers; under load, many in one script. Thread-safe. */
-final class RedisCallerRequests {
+final class RedisBatcher {
 
     /**
      * Number of callers up to which each sends its own script: the driver pipelines them on one connection, which is as
@@ -26,7 +26,7 @@ final class RedisCallerRequests {
     private final List<AsyncBatcher<RedisRequest, Object>> batchers = new ArrayList<>();
 
     /** @param callers number of callers up to which each sends its own script */
-    RedisCallerRequests(RedisScriptRunner scripts, RedisShards shards, int callers) {
+    RedisBatcher(RedisScriptRunner scripts, RedisShards shards, int callers) {
         this.scripts = scripts;
         AsyncBatcher.Limits limits = new AsyncBatcher.Limits(callers, BATCHES, BATCH_SIZE);
         for (int i = 0; i < shards.all().size(); i++) {
