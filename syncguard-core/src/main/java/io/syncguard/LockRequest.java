@@ -33,7 +33,8 @@ public final class LockRequest {
      * A request for the lock that {@code @DistributedLock} with this {@code name} and this {@code key} takes, with all
      * defaults: its key is {@code name:key}, and meters count it under the name.
      *
-     * @param name one of few, such as {@code order}, never made from data
+     * @param name one of few, such as {@code order}, never made from data; 1 to {@value LockLimits#MAX_KEY_BYTES} UTF-8
+     *     bytes
      * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id. With
      *     the name and a colon, at most {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes
      * @throws IllegalKeyException when the key is blank, or is none: see {@link #key()}
@@ -61,7 +62,7 @@ public final class LockRequest {
      * Sets the name for meters and for {@code syncguard.locks.<name>.*}; default {@value #UNNAMED}. It does not change
      * the key.
      *
-     * @param name one of few, never made from data
+     * @param name one of few, never made from data; of any length
      */
     public LockRequest meterName(String name) {
         return new LockRequest(
@@ -118,7 +119,7 @@ public final class LockRequest {
 
     /**
      * Sets a wait time that no {@code syncguard.locks.<name>.wait-time} replaces, such as what is left until a deadline
-     * of the caller.
+     * of the caller. Default: the {@linkplain #waitTime(Duration) wait time} may be replaced.
      *
      * @param waitTime up to 365 days. Zero is one attempt, which does not pass waiting callers
      */
@@ -208,67 +209,79 @@ public final class LockRequest {
         return values.key;
     }
 
-    /** Whether the lock excludes all others of the key. */
+    /** Whether the lock excludes all others of the key; default {@link LockMode#EXCLUSIVE}. */
     public LockMode mode() {
         return values.mode;
     }
 
-    /** The most shared leases that the key may have, this one included; 0 for no limit. */
+    /**
+     * The most shared leases that the key may have, this one included: up to {@value LockLimits#MAX_PERMITS}; 0, the
+     * default, for no limit.
+     */
     public int permits() {
         return Objects.requireNonNullElse(values.settings.permits(), 0);
     }
 
-    /** How long a lease lives without an extension; {@code null} for {@code syncguard.ttl}. */
+    /**
+     * How long a lease lives without an extension, in whole milliseconds up to 365 days; {@code null}, the default, for
+     * {@code syncguard.ttl}.
+     */
     public @Nullable Duration ttl() {
         return values.settings.ttl();
     }
 
     /**
-     * How long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}.
+     * How long the caller is ready to wait, up to 365 days, zero for one attempt; {@code null}, the default, for
+     * {@code syncguard.wait-time}.
      */
     public @Nullable Duration waitTime() {
         return values.settings.waitTime();
     }
 
-    /** Whether {@code syncguard.locks.<name>.wait-time} leaves the wait time as it is. */
+    /** Whether {@code syncguard.locks.<name>.wait-time} leaves the wait time as it is; default {@code false}. */
     public boolean exactWaitTime() {
         return values.exactWaitTime;
     }
 
-    /** Whether the lease is extended while it is held. */
+    /** Whether the lease is extended while it is held; default {@code true}. */
     public boolean heartbeat() {
         return !Boolean.FALSE.equals(values.settings.heartbeat());
     }
 
-    /** How often, at most a third of the ttl; {@code null} for every third of the ttl. */
+    /** How often, from 1 ms to a third of the ttl; {@code null}, the default, for every third of the ttl. */
     public @Nullable Duration heartbeatInterval() {
         return values.settings.heartbeatInterval();
     }
 
-    /** How a body that runs under the lock learns that it was lost. */
+    /** How a body that runs under the lock learns that it was lost; default {@link OnLost#INTERRUPT}. */
     public OnLost onLost() {
         return Objects.requireNonNullElse(values.settings.onLost(), OnLost.INTERRUPT);
     }
 
     /**
      * How long the key stays locked after the grant, even if it is released earlier; for a nested request after it
-     * joined, if that ends later.
+     * joined, if that ends later. Zero by default, and up to 365 days.
      */
     public Duration holdAtLeast() {
         return Objects.requireNonNullElse(values.settings.holdAtLeast(), Duration.ZERO);
     }
 
-    /** How long after the grant the lock is lost, however long its body runs; {@code null} for no limit. */
+    /**
+     * How long after the grant the lock is lost, however long its body runs: up to 365 days; {@code null}, the default,
+     * for no limit.
+     */
     public @Nullable Duration holdAtMost() {
         return values.settings.holdAtMost();
     }
 
-    /** Which transactions of the body commit only while the lock is held. */
+    /** Which transactions of the body commit only while the lock is held; default {@link CommitGuard#DEFAULT}. */
     public CommitGuard commitGuard() {
         return Objects.requireNonNullElse(values.settings.commitGuard(), CommitGuard.DEFAULT);
     }
 
-    /** The label that lookups show: see {@link LockLimits#owner}; {@code null} for {@code syncguard.owner}. */
+    /**
+     * The label that lookups show: see {@link LockLimits#owner}; {@code null}, the default, for {@code syncguard.owner}.
+     */
     public @Nullable String owner() {
         return values.owner;
     }
