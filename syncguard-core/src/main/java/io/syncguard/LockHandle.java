@@ -38,7 +38,7 @@ public interface LockHandle extends AutoCloseable {
     /** The key, normalised. */
     String key();
 
-    /** The secret of this lease: it permits to extend and release the lock. Never log it. */
+    /** The secret of this lease: who has it may extend and release the lock. Never log it. */
     String lockId();
 
     /**

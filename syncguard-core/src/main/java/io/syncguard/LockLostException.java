@@ -1,5 +1,6 @@
 package io.syncguard;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,19 @@ public class LockLostException extends LockException {
     public LockLostException(String key, String message, @Nullable Throwable cause) {
         super(LockErrorCode.LOST, message, cause);
         this.key = key;
+    }
+
+    /**
+     * Adds what the end of a lock threw to the failure of its body, as suppressed. A loss that the body has thrown
+     * itself is not added again: what was suppressed in it is.
+     */
+    public static void suppress(Throwable failure, Throwable atEnd) {
+        boolean isSameLoss = failure instanceof LockLostException one
+                && atEnd instanceof LockLostException other
+                && one.key().equals(other.key());
+        if (failure != atEnd) {
+            (isSameLoss ? List.of(atEnd.getSuppressed()) : List.of(atEnd)).forEach(failure::addSuppressed);
+        }
     }
 
     /** The key whose lease was lost. */

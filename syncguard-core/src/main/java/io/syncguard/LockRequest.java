@@ -280,7 +280,8 @@ public final class LockRequest {
     }
 
     /**
-     * The label that lookups show: see {@link LockLimits#owner}; {@code null}, the default, for {@code syncguard.owner}.
+     * The label that lookups show: see {@link LockLimits#owner}; {@code null}, the default, for
+     * {@code syncguard.owner}.
      */
     public @Nullable String owner() {
         return values.owner;

@@ -97,13 +97,8 @@ public final class LockTemplate implements LockOperations {
     private static void releaseAfter(Throwable failure, Runnable release) {
         try {
             release.run();
-        } catch (LockLostException lost) {
-            // Thrown once: a body that the loss interrupted has thrown it already, or a nested one under the same lock.
-            if (!(failure instanceof LockLostException thrown && thrown.key().equals(lost.key()))) {
-                failure.addSuppressed(lost);
-            }
         } catch (Throwable ex) {
-            failure.addSuppressed(ex);
+            LockLostException.suppress(failure, ex);
         }
     }
 

@@ -59,7 +59,7 @@ public final class ReadyThreads implements Executor, AutoCloseable {
         return new ReadyThreads(new Growing(most, factory, lack));
     }
 
-    /** Makes the threads for which work waits. New work, and the end of any work, does the same. */
+    /** Makes the threads for which work waits, as new work and the end of any work do. */
     public void makeMissing() {
         if (threads instanceof Growing growing) {
             growing.grow();

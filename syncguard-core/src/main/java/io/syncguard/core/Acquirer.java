@@ -161,7 +161,7 @@ final class Acquirer {
             throw new LockLostException(
                     key,
                     "Lock '" + key + "' was granted, but its ttl of "
-                            + MessageText.of(attempt.sent().options().ttl())
+                            + MessageText.of(attempt.ttl())
                             + " was over before the answer arrived: use a longer ttl");
         }
         return new GrantedLease(attempt.request(), attempt.sent().lockId(), answer.fence(), confirmation, waited);
@@ -213,7 +213,6 @@ final class Acquirer {
 
         private final KeyAttempt attempt;
         private final LockRequest request;
-        private final AcquireRequest oneAttempt;
         private final AcquireReport report;
         private final long deadline;
 
@@ -244,7 +243,6 @@ final class Acquirer {
         Acquisition(KeyAttempt attempt, AcquireReport report, long deadline) {
             this.attempt = attempt;
             this.request = attempt.request();
-            this.oneAttempt = attempt.sent();
             this.contention = new Contention(request.key(), null);
             this.report = report;
             this.deadline = deadline;
@@ -258,7 +256,7 @@ final class Acquirer {
         GrantedLease acquire() {
             GrantedLease grant;
             try {
-                grant = attemptUntilDeadline();
+                grant = acquireOrGiveUp();
             } catch (Throwable ex) {
                 report.failed(ex);
                 throwUnavailable(ex);
@@ -272,8 +270,8 @@ final class Acquirer {
             return grant;
         }
 
-        private @Nullable GrantedLease attemptUntilDeadline() {
-            try (Waiter waiter = waiters.newWaiter(oneAttempt)) {
+        private @Nullable GrantedLease acquireOrGiveUp() {
+            try (Waiter waiter = waiters.newWaiter(attempt.sent())) {
                 return attemptUntilDeadline(waiter);
             } catch (Throwable ex) {
                 // Code that breaks its contract, or a lack of memory, may fail after the grant.
@@ -291,17 +289,16 @@ final class Acquirer {
         /** @param hasEntry whether there may be a queue entry */
         private void giveUp(boolean hasEntry) {
             if (inDoubt) {
-                releaser.releaseInDoubt(
-                        oneAttempt.keyedLockId(), oneAttempt.options().ttl());
+                releaser.releaseInDoubt(attempt.keyedLockId(), attempt.ttl());
             } else if (hasEntry) {
-                releaser.release(oneAttempt.keyedLockId());
+                releaser.release(attempt.keyedLockId());
             }
         }
 
         private @Nullable GrantedLease attemptUntilDeadline(Waiter waiter) {
             while (true) {
                 long sentAt = time.nanoTime();
-                AcquireRequest next = sentAt < deadline ? waiter.nextRequest() : oneAttempt;
+                AcquireRequest next = sentAt < deadline ? waiter.nextRequest() : attempt.sent();
                 AcquireRequest sent = queued ? next.fromQueue() : next;
                 AcquireResult result;
                 try {
@@ -315,9 +312,7 @@ final class Acquirer {
                     continue;
                 }
                 if (result instanceof AcquireResult.Granted granted) {
-                    return granted(
-                            granted,
-                            Confirmation.of(sentAt, oneAttempt.options().ttl(), granted.expiresAt()));
+                    return granted(granted, Confirmation.of(sentAt, attempt.ttl(), granted.expiresAt()));
                 }
                 if (result instanceof AcquireResult.Refused refused) {
                     giveUp(false);
@@ -387,10 +382,7 @@ final class Acquirer {
                 return null;
             }
             Confirmation first = new Confirmation(
-                    waiter.confirmedAt(),
-                    backend.info().waiterTtl(),
-                    oneAttempt.options().ttl(),
-                    granted.expiresAt());
+                    waiter.confirmedAt(), backend.info().waiterTtl(), attempt.ttl(), granted.expiresAt());
             // A lease past its deadline does not count. The next attempt may still find it live.
             return time.nanoTime() < first.deadline() ? granted(granted, first) : null;
         }

@@ -78,7 +78,7 @@ final class BackgroundReleaser implements AutoCloseable {
         add(new Pending(id, null, Duration.ZERO, patience));
     }
 
-    /** Does the same for leases that were granted together and that nobody will use, in one statement. */
+    /** Releases leases that were granted together and that nobody will use, in one statement; each for its ttl. */
     void release(List<AcquireRequest> granted) {
         granted.forEach(each -> put(new Pending(
                 each.keyedLockId(), null, Duration.ZERO, each.options().ttl())));

@@ -3,7 +3,6 @@ package io.syncguard.core;
 import io.syncguard.IllegalKeyException;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
-import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
@@ -17,7 +16,7 @@ import java.util.function.BiFunction;
 /**
  * Settings of the engine.
  *
- * @param owner the label of this process in the lock table, for people
+ * @param owner the label of this process in the lock table, which lookups show
  * @param ttl for requests that name none
  * @param waitTime for requests that name none
  * @param firstRetry while wake-ups do not arrive, the longest pause before the first poll of a waiter; it doubles with
@@ -95,13 +94,10 @@ public record EngineSettings(
         if (request.heartbeatInterval() != null) {
             requireHeartbeat(request.key(), request.heartbeatInterval(), leaseTtl);
         }
-        boolean oneByOne = request.mode() == LockMode.EXCLUSIVE || request.permits() > 0;
         // The first lease of a hand-over is short: an extension has to follow, and must not shorten it.
-        boolean handOver = oneByOne && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
+        boolean handOver = request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(
-                request.key(),
-                lockId,
-                new AcquireOptions(request.mode(), request.permits(), leaseTtl, owner(request), handOver));
+                request.key(), lockId, AcquireOptions.of(request, leaseTtl, owner(request), handOver));
     }
 
     /**

@@ -258,8 +258,7 @@ final class JointAcquisition {
             List<GrantedLease> grants = new ArrayList<>();
             for (AcquireResult.Granted grant : answer.grants()) {
                 KeyAttempt attempt = step.get(grants.size());
-                Confirmation confirmation =
-                        Confirmation.of(sentAt, attempt.sent().options().ttl(), grant.expiresAt());
+                Confirmation confirmation = Confirmation.of(sentAt, attempt.ttl(), grant.expiresAt());
                 grants.add(acquirer.granted(attempt, confirmation, grant, waited));
             }
             for (int i = 0; i < grants.size(); i++) {
@@ -274,8 +273,7 @@ final class JointAcquisition {
     }
 
     private void releaseInDoubt(List<KeyAttempt> step) {
-        step.forEach(attempt -> releaser.releaseInDoubt(
-                attempt.sent().keyedLockId(), attempt.sent().options().ttl()));
+        step.forEach(attempt -> releaser.releaseInDoubt(attempt.keyedLockId(), attempt.ttl()));
     }
 
     private void refuse(Answer answer, AcquireReport report) {

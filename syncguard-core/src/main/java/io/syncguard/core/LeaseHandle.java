@@ -110,12 +110,20 @@ final class LeaseHandle implements CurrentLocks.Scoped {
         return release.release(guarded(request()));
     }
 
-    /** Only the server knows whether the body met another holder after a commit during which the lease was lost. */
     @Override
     public void close() {
-        if (bodies.wereCommitted() ? !release.releaseAfterCommit() : !release() && state() == State.LOST) {
+        if (endsAsLost()) {
             throw lostException();
         }
+    }
+
+    /** Releases the lease, and returns whether another holder may have worked at the same time. */
+    private boolean endsAsLost() {
+        if (bodies.wereCommitted()) {
+            // The lease was lost during a commit. Only the server knows if somebody else was granted the key since.
+            return !release.releaseAfterCommit();
+        }
+        return !release() && state() == State.LOST;
     }
 
     /** A body that joined has ended. After a loss during a commit, the end of the outer body reports what came later. */
@@ -191,8 +199,8 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     }
 
     /** Begins a release that the caller sends. Returns {@code false} if {@link #close} has to do more than that. */
-    boolean isReleaseToBeSent() {
-        return !bodies.wereCommitted() && release.isToBeSent(guarded(request()));
+    boolean beginRelease() {
+        return !bodies.wereCommitted() && release.beginRelease(guarded(request()));
     }
 
     /**

@@ -99,16 +99,16 @@ final class LeaseHandles {
     void releaseTogether(List<? extends LockHandle> handles) {
         List<Lease> leases = new ArrayList<>();
         for (int i = handles.size() - 1; i >= 0; i--) {
-            if (handles.get(i) instanceof LeaseHandle handle && handle.isIn(parts.backend()) && isSentNow(handle)) {
+            if (handles.get(i) instanceof LeaseHandle handle && handle.isIn(parts.backend()) && beginRelease(handle)) {
                 leases.add(handle.lease());
             }
         }
         parts.releaser().release(leases);
     }
 
-    private static boolean isSentNow(LeaseHandle handle) {
+    private static boolean beginRelease(LeaseHandle handle) {
         try {
-            return handle.isReleaseToBeSent();
+            return handle.beginRelease();
         } catch (Throwable ex) {
             // The release of this handle alone meets the same failure, and reports it.
             return false;

@@ -107,11 +107,12 @@ final class LeaseMonitor implements AutoCloseable {
         return held.values().stream().filter(each -> each.thread() == thread).map(Held::handle);
     }
 
+    /** The leases at this moment. */
     List<Lease> leases() {
         return stream().toList();
     }
 
-    /** The same without a copy. */
+    /** The leases; those that come or go meanwhile may be left out. */
     Stream<Lease> stream() {
         return held.values().stream().map(Held::lease);
     }

@@ -79,7 +79,7 @@ final class LeaseRelease {
     }
 
     /** Begins a release that the caller sends. Returns {@code false} if there is nothing to send now. */
-    boolean isToBeSent(GuardedLease guarded) {
+    boolean beginRelease(GuardedLease guarded) {
         return begin(guarded) == Answer.SEND;
     }
 

@@ -165,7 +165,7 @@ final class ListenerDispatcher implements AutoCloseable {
                 () -> "Events of the heartbeat were left out, which changes nothing for the locks");
     }
 
-    /** Does the same on a thread for the listeners of losses. */
+    /** Runs what the work returns on a thread for the listeners of losses. */
     void executeForLoss(Supplier<Runnable> work) {
         execute(lossListenerThreads, work);
     }

@@ -83,7 +83,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this(backend, settings, transactions, listeners, LockObserver.NONE);
     }
 
-    /** The same, and the observer receives what happens to its locks. */
+    /** @param observer receives what happens to the locks of this engine */
     public LockEngine(
             LockBackend backend,
             EngineSettings settings,
@@ -222,8 +222,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /**
      * Aborts callers that wait and hold no lock, because the application begins to stop: nothing was done for them, and
-     * its components would wait for them. Does the same after pauses until {@link #drain} or {@link #stop}, for those
-     * that come meanwhile. Locks are granted as before, and work under a lock waits for its further locks.
+     * its components would wait for them. Until {@link #drain} or {@link #stop}, it aborts after pauses those that come
+     * meanwhile. Locks are granted as before, and work under a lock waits for its further locks.
      *
      * @param caller the thread that stops the application, which may wait, too
      */
@@ -241,11 +241,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         drain(Thread.currentThread());
     }
 
-    /**
-     * The same.
-     *
-     * @param caller the thread that stops the application
-     */
+    /** @param caller the thread that stops the application, in place of the running one */
     public void drain(Thread caller) {
         long until = time.nanoTime() + settings.shutdownTimeout().toNanos();
         grantsUntil = until;
@@ -265,20 +261,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
         stop(Thread.currentThread());
     }
 
-    /**
-     * The same.
-     *
-     * @param caller the thread that stops the application
-     */
+    /** @param caller the thread that stops the application, in place of the running one */
     public void stop(Thread caller) {
         stop(caller, settings.shutdownTimeout());
     }
 
-    /**
-     * The same.
-     *
-     * @param atMost how long it waits for holders
-     */
+    /** @param atMost how long it waits for holders, in place of the shutdown timeout */
     public void stop(Thread caller, Duration atMost) {
         EndingThreads ending = new EndingThreads(caller);
         long until = Math.min(grantsUntil, time.nanoTime() + atMost.toNanos());

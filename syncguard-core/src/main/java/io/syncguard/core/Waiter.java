@@ -132,7 +132,7 @@ final class Waiter implements AutoCloseable {
         try {
             confirmedAt = sentAt;
             sleeps++;
-            pause(nextLook);
+            schedulePoll(nextLook);
             return awaitNotice(deadline);
         } finally {
             stopSafetyPoll();
@@ -141,8 +141,7 @@ final class Waiter implements AutoCloseable {
     }
 
     /**
-     * Does the same after a request that failed, for this time at most and without safety polls: the next request is
-     * due then.
+     * Sleeps after a request that failed, for this time at most and without safety polls: the next request is due then.
      */
     AcquireResult.@Nullable Granted pause(long nanos, long deadline) throws InterruptedException {
         lock.lock();
@@ -177,7 +176,11 @@ final class Waiter implements AutoCloseable {
 
     /** The first message counts. A reader of the channel knows its secret, and could send another. */
     void handOver(long number, AcquireResult.Granted grant) {
-        change(() -> handedOver = number == this.number && handedOver == null ? grant : handedOver);
+        change(() -> {
+            if (number == this.number && handedOver == null) {
+                handedOver = grant;
+            }
+        });
     }
 
     /** The caller has to give up, unless it holds a lock. */
@@ -197,6 +200,7 @@ final class Waiter implements AutoCloseable {
         }
     }
 
+    /** Wakes the caller. Returns whether it slept. */
     boolean wakeFromSleep() {
         lock.lock();
         try {
@@ -248,7 +252,7 @@ final class Waiter implements AutoCloseable {
             if (nextLook.isZero()) {
                 woken = true;
             } else {
-                pause(nextLook);
+                schedulePoll(nextLook);
             }
         });
     }
@@ -259,7 +263,7 @@ final class Waiter implements AutoCloseable {
             if (!ex.code().isTransient()) {
                 failure = ex;
             } else if (sleep == sleeps && pollAt != Time.NEVER) {
-                pause(Duration.ofNanos(waiters.retryPause(failedPolls++)));
+                schedulePoll(Duration.ofNanos(waiters.retryPause(failedPolls++)));
             }
         });
     }
@@ -287,7 +291,7 @@ final class Waiter implements AutoCloseable {
         pollFrom = Time.NEVER;
     }
 
-    private void pause(Duration nextLook) {
+    private void schedulePoll(Duration nextLook) {
         // Queue entries have to be renewed in any case.
         long longest = waiters.safetyPollPause();
         if (!waiters.wakeUpsArrive()) {

@@ -55,7 +55,7 @@ final class KeyLeases {
                 .filter(lease -> lease.isLive(now))
                 .sorted(Comparator.comparing(StoredLease::expiresAt))
                 .toList();
-        boolean isFull = kind.permits() > 0 && byEnd.size() + beside >= kind.permits();
+        boolean isFull = kind.isFull(byEnd.size() + beside);
         return byEnd.stream()
                 .filter(lease -> isFull || kind.isExclusive() || lease.mode() == LockMode.EXCLUSIVE)
                 .toList();

@@ -98,7 +98,7 @@ public final class KeyRules {
     }
 
     /**
-     * Does the same, and grants the key to the first waiters that accept it.
+     * Ends a lease like {@link #release}, and grants the key to the first waiters that accept it.
      *
      * @param inAnswer the channel of the releasing process: hand-overs to its waiters are in the answer, in place of
      *     messages; {@code null} if all are messages
@@ -127,7 +127,7 @@ public final class KeyRules {
     }
 
     /**
-     * Does the same for an exclusive lease, and gives it the next fence.
+     * Extends an exclusive lease, and gives it the next fence.
      *
      * @throws LockBackendException with {@code INTERNAL} when no fences are left; nothing changes then
      */

@@ -53,7 +53,7 @@ public record KeyState(String key, List<StoredLease> leases, List<QueueEntry> qu
         return queue.stream().filter(entry -> entry.isLive(now)).toList();
     }
 
-    /** The live leases and waiters, for people; empty if there are none. */
+    /** The live leases and waiters, as operators see them; empty if there are none. */
     public Optional<LockStatus> status(long now) {
         List<LockInfo> holders = lookup(now).stream().map(Hashes::abbreviated).toList();
         List<LockStatus.Waiter> waiters =

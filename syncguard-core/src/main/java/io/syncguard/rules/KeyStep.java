@@ -131,6 +131,6 @@ final class KeyStep {
                 leases.conflicting(kind, now, 0),
                 leases.conflicting(kind, now, inFrontIsGrantable ? inFront.size() : 0),
                 inFront,
-                kind.permits());
+                kind);
     }
 }

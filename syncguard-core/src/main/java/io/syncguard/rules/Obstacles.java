@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param held the conflicting leases, in the order of their ends
  * @param awaited the same, if those in front who can be granted the key now have it already
  * @param inFront the conflicting waiters who came before
- * @param permits how many shared leases there may be with the request; 0 for no limit
+ * @param kind of the request
  */
-record Obstacles(List<StoredLease> held, List<StoredLease> awaited, List<QueueEntry> inFront, int permits) {
+record Obstacles(List<StoredLease> held, List<StoredLease> awaited, List<QueueEntry> inFront, LeaseKind kind) {
 
     boolean areNone() {
         return held.isEmpty() && inFront.isEmpty();
@@ -30,18 +30,12 @@ record Obstacles(List<StoredLease> held, List<StoredLease> awaited, List<QueueEn
 
     /** How long until there is room and nobody in front if nobody releases or extends; zero if there is none. */
     Duration untilLast(long now) {
-        return Duration.ofMillis(ends(deciding()).max().orElse(now) - now);
+        return Duration.ofMillis(ends(kind.deciding(held)).max().orElse(now) - now);
     }
 
     /** The holder, or the one of several whose lease ends last. */
     AcquireResult.@Nullable Holder holder() {
         return held.isEmpty() ? null : held.get(held.size() - 1).holder(held.size() == 1);
-    }
-
-    /** The leases whose end matters: with a limit, the one that leaves room for one more. */
-    private List<StoredLease> deciding() {
-        int room = held.size() - permits;
-        return permits > 0 && room >= 0 ? List.of(held.get(room)) : held;
     }
 
     private LongStream ends(List<StoredLease> leases) {

@@ -1,6 +1,7 @@
 package io.syncguard.spi;
 
 import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
 import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import java.time.Duration;
@@ -16,6 +17,17 @@ import java.time.Duration;
  * @param handOver whether a release may grant the key to the queue entry directly
  */
 public record AcquireOptions(LockMode mode, int permits, Duration ttl, String owner, boolean handOver) {
+
+    /**
+     * What this request asks for, with this ttl and owner.
+     *
+     * @param handOver whether a release may grant the key directly, unless it is shared without permits: such readers
+     *     are woken together
+     */
+    public static AcquireOptions of(LockRequest request, Duration ttl, String owner, boolean handOver) {
+        boolean isOneOfMany = request.mode() == LockMode.SHARED && request.permits() == 0;
+        return new AcquireOptions(request.mode(), request.permits(), ttl, owner, handOver && !isOneOfMany);
+    }
 
     @Override
     public String toString() {

@@ -21,7 +21,7 @@ public final class Hashes {
         return HexFormat.of().formatHex(sha256(text), 0, ABBREVIATED_BYTES);
     }
 
-    /** The same for the key and the lock id of a lease. */
+    /** The lease with hashes of its key and its lock id. */
     public static LockInfo abbreviated(RawLockInfo raw) {
         return new LockInfo(
                 abbreviated(raw.key()),

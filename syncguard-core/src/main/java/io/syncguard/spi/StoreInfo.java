@@ -39,7 +39,7 @@ public record StoreInfo(
         return timeout(timeout, ttl);
     }
 
-    /** Does the same with a network timeout. */
+    /** The timeout of a request that concerns a lease with this ttl, for a store that has no facts yet. */
     public static Duration timeout(Duration timeout, Duration ttl) {
         long millis = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
         return Duration.ofMillis(Math.max(SHORTEST_TIMEOUT.toMillis(), millis));

@@ -160,7 +160,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     }
 
     /**
-     * @param store the name of the store, for people
+     * @param store the name of the store, for messages
      * @param channel on which this process alone listens
      * @param engine receives what the messages report
      */

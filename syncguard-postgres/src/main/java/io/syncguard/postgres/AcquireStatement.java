@@ -31,25 +31,27 @@ final class AcquireStatement {
     private static final String ANSWER = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed, request_position
-            FROM ${syncguard_locks}""";
+            FROM \
+            """;
 
     private static final String ACQUIRE = ANSWER + """
-            _acquire(?::TEXT, ?::BOOLEAN, ?::INTEGER, ?::TEXT, ?::BIGINT, ?::TEXT, ?::BOOLEAN, ?::BIGINT, ?::BIGINT,
-                     ?::BOOLEAN, ?::TEXT, ?::TEXT, NULL::BIGINT)
+            ${syncguard_locks}_acquire(?::TEXT, ?::BOOLEAN, ?::INTEGER, ?::TEXT, ?::BIGINT, ?::TEXT, ?::BOOLEAN,
+                ?::BIGINT, ?::BIGINT, ?::BOOLEAN, ?::TEXT, ?::TEXT, NULL::BIGINT)
             """;
 
     private static final String BATCH = ANSWER + """
-            _acquire_batch(?::TEXT[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT[], ?::TEXT[],
-                           ?::BOOLEAN[], ?::BIGINT, ?::TEXT, false, NULL::INTEGER[])
+            ${syncguard_locks}_acquire_batch(?::TEXT[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[],
+                ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, ?::TEXT, false, NULL::INTEGER[])
             """;
 
     private static final String READERS = ANSWER + """
-            _acquire_readers(?::TEXT[], ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT[],
-                             ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, ?::TEXT)
+            ${syncguard_locks}_acquire_readers(?::TEXT[], ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[],
+                ?::BOOLEAN[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, ?::TEXT)
             """;
 
     private static final String TOGETHER = ANSWER + """
-            _acquire_together(?::TEXT[], ?::BOOLEAN[], ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::TEXT)
+            ${syncguard_locks}_acquire_together(?::TEXT[], ?::BOOLEAN[], ?::INTEGER[], ?::TEXT[], ?::BIGINT[],
+                ?::TEXT[], ?::TEXT)
             """;
 
     private static final String ACQUIRE_FREE = """
@@ -161,8 +163,8 @@ final class AcquireStatement {
     }
 
     /**
-     * Does the same for exclusive requests of callers who have not queued, whose keys are different and probably free.
-     * Each that is not granted has to be sent alone.
+     * Sends exclusive attempts of callers who have not queued, whose keys are different and probably free. Each that is
+     * not granted has to be sent alone.
      */
     List<AcquireResult> freeBatch(PostgresConnections connections, List<AcquireRequest> requests) {
         return connections.query(

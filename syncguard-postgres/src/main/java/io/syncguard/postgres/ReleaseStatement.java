@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,22 +24,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReleaseStatement {
 
+    /** The placeholder says whether it commits by itself: no procedure can inside a transaction. */
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, true, ?::BIGINT, NULL::TEXT, NULL::BIGINT[])
+            CALL ${syncguard_locks}_hand_over(?::TEXT, ?::TEXT, ?::TEXT, %s, ?::BIGINT, NULL::TEXT, NULL::BIGINT[])
             """;
 
     private static final String RELEASE_UNAWAITED = """
             SELECT ${syncguard_locks}_delete_lease(?::TEXT, ?::TEXT, false)
             """;
 
+    /** With the same placeholder. */
     private static final String QUEUE_AND_RELEASE = """
-            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, true, ?::TEXT, ?::TEXT[], ?::BOOLEAN[],
+            CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, %s, ?::TEXT, ?::TEXT[], ?::BOOLEAN[],
                 ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, NULL::TEXT,
                 NULL::BIGINT[], NULL::BOOLEAN)
             """;
-
-    /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
-    private static final UnaryOperator<String> IN_TRANSACTION = call -> call.replace("true", "false");
 
     private static final String RELEASE_ALL = """
             SELECT outcome
@@ -74,11 +72,11 @@ final class ReleaseStatement {
 
     ReleaseStatement(PostgresSettings settings) {
         PostgresTables tables = settings.tables();
-        this.release = tables.fill(RELEASE);
-        this.releaseInTransaction = tables.fill(IN_TRANSACTION.apply(RELEASE));
+        this.release = tables.fill(RELEASE.formatted(true));
+        this.releaseInTransaction = tables.fill(RELEASE.formatted(false));
         this.releaseUnawaited = tables.fill(RELEASE_UNAWAITED);
-        this.queueAndRelease = tables.fill(QUEUE_AND_RELEASE);
-        this.queueAndReleaseInTransaction = tables.fill(IN_TRANSACTION.apply(QUEUE_AND_RELEASE));
+        this.queueAndRelease = tables.fill(QUEUE_AND_RELEASE.formatted(true));
+        this.queueAndReleaseInTransaction = tables.fill(QUEUE_AND_RELEASE.formatted(false));
         this.releaseAll = tables.fill(RELEASE_ALL);
         this.batch = tables.fill(BATCH);
         this.releaseAfter = tables.fill(RELEASE_AFTER);
@@ -144,15 +142,8 @@ final class ReleaseStatement {
                     statement.setString(1, lockId);
                     statement.setString(2, RequestArrays.channelOf(wakeUps));
                     statement.setString(3, requests.get(0).key());
-                    RequestArrays arrays = new RequestArrays(connection, requests, wakeUps);
-                    statement.setArray(4, arrays.lockIds());
-                    statement.setArray(5, arrays.shared());
-                    statement.setArray(6, arrays.permits());
-                    statement.setArray(7, arrays.owners());
-                    statement.setArray(8, arrays.waiters());
-                    statement.setArray(9, arrays.secrets());
-                    statement.setArray(10, arrays.handOvers());
-                    statement.setLong(11, waiterTtl.toMillis());
+                    int next = new RequestArrays(connection, requests, wakeUps).setEntries(statement, 4);
+                    statement.setLong(next, waiterTtl.toMillis());
                 },
                 rows -> {
                     ReleaseResult result = handedOver(rows);
@@ -188,7 +179,7 @@ final class ReleaseStatement {
 
     /**
      * Releases, in one round trip, the live leases of keys without waiters, and the live shared leases of keys whose
-     * first waiter asks for permits. The statement waits for no locked row. An error means that the batch had no
+     * first waiter is no reader. The statement waits for no locked row. An error means that the batch had no
      * effect, unless the answer was lost.
      *
      * @param wakeUps receives the wake-ups of this process; {@code null} if its waiters poll, or for hand-overs by

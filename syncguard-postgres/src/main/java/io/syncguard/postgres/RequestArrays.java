@@ -5,6 +5,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.Array;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Function;
@@ -59,6 +60,19 @@ record RequestArrays(
 
     Array handOvers() throws SQLException {
         return array("boolean", Boolean[]::new, request -> handsOver(request, wakeUps));
+    }
+
+    /**
+     * Sets what queue entries say of these requests, from this parameter on.
+     *
+     * @return the next parameter
+     */
+    int setEntries(PreparedStatement statement, int first) throws SQLException {
+        int parameter = first;
+        for (Array each : List.of(lockIds(), shared(), permits(), owners(), waiters(), secrets(), handOvers())) {
+            statement.setArray(parameter++, each);
+        }
+        return parameter;
     }
 
     /** Makes an array of the exact class: the driver sends that in binary form, and an {@code Object[]} as text. */

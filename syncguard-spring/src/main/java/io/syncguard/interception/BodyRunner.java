@@ -1,5 +1,6 @@
 package io.syncguard.interception;
 
+import io.syncguard.LockLostException;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -81,7 +82,7 @@ public final class BodyRunner implements AutoCloseable {
         try {
             end.accept(null);
         } catch (Throwable ex) {
-            HeldFuture.suppress(failure, ex);
+            LockLostException.suppress(failure, ex);
         }
     }
 

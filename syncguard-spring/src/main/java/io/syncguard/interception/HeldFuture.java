@@ -13,7 +13,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,19 +64,6 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         onLost.accept(held::cancelSource);
         threads.execute(held::awaitSource);
         return held;
-    }
-
-    /**
-     * Adds the exception of the release as suppressed to the failure of the body. A loss that the body has thrown
-     * itself is not added again.
-     */
-    static void suppress(Throwable failure, Throwable atEnd) {
-        boolean sameLoss = failure instanceof LockLostException one
-                && atEnd instanceof LockLostException other
-                && one.key().equals(other.key());
-        if (failure != atEnd) {
-            (sameLoss ? Stream.of(atEnd.getSuppressed()) : Stream.of(atEnd)).forEach(failure::addSuppressed);
-        }
     }
 
     @Override
@@ -143,7 +129,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         } else {
             // CompletableFuture.get() unwraps a CompletionException, and would lose its suppressed exceptions.
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
-            suppress(cause == null ? failure : cause, release);
+            LockLostException.suppress(cause == null ? failure : cause, release);
             completeExceptionally(failure);
         }
     }

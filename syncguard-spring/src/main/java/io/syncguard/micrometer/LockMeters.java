@@ -11,9 +11,8 @@ import java.util.concurrent.ConcurrentMap;
 /**
  * Counts and times what happens to locks, under {@code syncguard.lock.*}. Thread-safe.
  *
- * <p>Every meter has the tags {@code name} (of the annotation or request), {@code mode} and
- * {@code backend}. The first 500 names have separate meters. All further names share {@code other}. Names without
- * permits have no {@code syncguard.lock.permits}.
+ * <p>Every meter has the tags {@code name} (of the annotation or request), {@code mode} and {@code backend}. The first
+ * 500 names have separate meters. All further names share {@code other}.
  */
 public final class LockMeters implements LockListener {
 

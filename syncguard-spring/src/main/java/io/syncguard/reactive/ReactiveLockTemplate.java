@@ -183,12 +183,7 @@ public final class ReactiveLockTemplate {
     private <T> Mono<T> endAfter(Throwable failure, LockHandles locks, Surroundings around) {
         return end(locks, around)
                 .onErrorResume(atEnd -> {
-                    boolean sameLoss = failure instanceof LockLostException one
-                            && atEnd instanceof LockLostException other
-                            && one.key().equals(other.key());
-                    if (!sameLoss) {
-                        failure.addSuppressed(atEnd);
-                    }
+                    LockLostException.suppress(failure, atEnd);
                     return Mono.empty();
                 })
                 .then(Mono.error(failure));

@@ -87,7 +87,8 @@ class HeartbeatRaceTests {
                 .mapToObj(i -> locks.acquire(kept.key("k" + i)))
                 .toList();
         Set<String> first = ConcurrentHashMap.newKeySet();
-        fixture.backend.onExtensions = extensions -> extensions.forEach(extension -> first.add(extension.id().lockId()));
+        fixture.backend.onExtensions = extensions ->
+                extensions.forEach(extension -> first.add(extension.id().lockId()));
         fixture.backend.beforeExtend = this::standStill;
         tick();
         fixture.backend.onExtensions = extensions -> {};

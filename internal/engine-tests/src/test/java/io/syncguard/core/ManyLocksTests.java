@@ -58,7 +58,8 @@ class ManyLocksTests {
     void a_slow_server_has_three_statements_under_way_and_no_lock_is_in_two_of_them() {
         acquire(FOUR_STATEMENTS, SHORT);
         List<String> sent = new CopyOnWriteArrayList<>();
-        fixture.backend.onExtensions = extensions -> extensions.forEach(extension -> sent.add(extension.id().lockId()));
+        fixture.backend.onExtensions = extensions ->
+                extensions.forEach(extension -> sent.add(extension.id().lockId()));
         fixture.backend.beforeExtend = this::standStill;
 
         fixture.time.advance(SHORT.ttl().dividedBy(3));
