@@ -13,6 +13,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
@@ -46,6 +48,16 @@ class DistributedLockPermitsTests {
 
             assertThat(request.permits()).isEqualTo(5);
             assertThat(request.mode()).isEqualTo(LockMode.SHARED);
+        });
+    }
+
+    @Test
+    void the_advisor_knows_the_names_of_all_methods_and_their_permits() {
+        runner.run(context -> {
+            DistributedLockAdvisor advisor = context.getBean(DistributedLockAdvisor.class);
+
+            assertThat(advisor.lockNames()).containsExactly("partner");
+            assertThat(advisor.permits()).isEqualTo(Map.of("partner", Set.of(1, 2, 5)));
         });
     }
 
