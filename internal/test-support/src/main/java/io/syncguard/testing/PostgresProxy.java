@@ -7,7 +7,6 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -43,6 +42,11 @@ public final class PostgresProxy implements ServerProxy {
         this.connections = new TcpProxy(server.getHost(), server.getPort(), Messages::new);
     }
 
+    @Override
+    public TcpProxy connections() {
+        return connections;
+    }
+
     /** The JDBC URL. */
     @Override
     public String url() {
@@ -52,26 +56,6 @@ public final class PostgresProxy implements ServerProxy {
 
     public long roundTrips() {
         return roundTrips.get();
-    }
-
-    /** Sends new connections to another server. */
-    public void moveTo(int port) {
-        connections.moveTo(port);
-    }
-
-    @Override
-    public void fallSilent() {
-        connections.fallSilent();
-    }
-
-    @Override
-    public void speakAgain() {
-        connections.speakAgain();
-    }
-
-    @Override
-    public void delayAnswers(Duration delay) {
-        connections.delayAnswers(delay);
     }
 
     /**
@@ -109,31 +93,6 @@ public final class PostgresProxy implements ServerProxy {
     /** Passes the messages with the parameters of statements to the watcher, each byte as a character. */
     public void watchParameters(Consumer<String> watcher) {
         parameterWatcher = watcher;
-    }
-
-    @Override
-    public void keepBack(String words) {
-        connections.keepBack(words);
-    }
-
-    @Override
-    public void letThrough() {
-        connections.letThrough();
-    }
-
-    @Override
-    public void cut() {
-        connections.cut();
-    }
-
-    @Override
-    public void reset() {
-        connections.reset();
-    }
-
-    @Override
-    public void close() {
-        connections.close();
     }
 
     /** Reads the message from its length on. The length includes itself. */

@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -30,23 +29,13 @@ public final class RedisProxy implements ServerProxy {
     }
 
     @Override
+    public TcpProxy connections() {
+        return connections;
+    }
+
+    @Override
     public String url() {
         return "redis://127.0.0.1:" + connections.port();
-    }
-
-    /** Sends new connections to another server. */
-    public void moveTo(int port) {
-        connections.moveTo(port);
-    }
-
-    @Override
-    public void fallSilent() {
-        connections.fallSilent();
-    }
-
-    @Override
-    public void speakAgain() {
-        connections.speakAgain();
     }
 
     /** Loses the answers of the server on all existing connections from now on. New connections work. */
@@ -77,36 +66,6 @@ public final class RedisProxy implements ServerProxy {
     /** The number of clients that reset a broken connection instead of closing it. */
     public int resets() {
         return connections.resets();
-    }
-
-    @Override
-    public void delayAnswers(Duration delay) {
-        connections.delayAnswers(delay);
-    }
-
-    @Override
-    public void keepBack(String words) {
-        connections.keepBack(words);
-    }
-
-    @Override
-    public void letThrough() {
-        connections.letThrough();
-    }
-
-    @Override
-    public void cut() {
-        connections.cut();
-    }
-
-    @Override
-    public void reset() {
-        connections.reset();
-    }
-
-    @Override
-    public void close() {
-        connections.close();
     }
 
     private final class Bytes implements TcpProxy.Traffic {

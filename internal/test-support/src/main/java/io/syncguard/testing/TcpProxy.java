@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  * Stands between clients and a server, for any protocol: cuts and resets connections, swallows answers, and delays
  * answers and requests. A {@link Traffic} that knows the protocol forwards it.
  */
-final class TcpProxy implements AutoCloseable {
+public final class TcpProxy implements AutoCloseable {
 
     private final String host;
     private volatile int port;
