@@ -2,6 +2,7 @@ package io.syncguard.testing;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -20,7 +21,10 @@ public final class LibraryModules {
     private LibraryModules() {}
 
     public static Path classesOf(String module) {
-        return Path.of("..", module, "target", "classes");
+        // A module of the library, or one in "internal".
+        Path beside = Path.of("..", module);
+        Path found = Files.isDirectory(beside) ? beside : Path.of("..", "..", module);
+        return found.resolve("target").resolve("classes");
     }
 
     public static JavaClasses importAll() {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** The samples in the documents compile, and everything that the documents name exists. */
 class DocumentationTests {
 
-    private static final Path ROOT = Path.of("..");
+    private static final Path ROOT = Path.of("..", "..");
 
     private static final List<Path> SAMPLES = Stream.of(
                     "java/io/syncguard/docs/FirstSampleTests.java",
@@ -36,21 +36,21 @@ class DocumentationTests {
                     "java/io/syncguard/docs/ScheduledJobRecipeTests.java",
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
-                    "java/io/syncguard/autoconfigure/TenantLocksTests.java",
-                    "java/io/syncguard/autoconfigure/ThirdStoreTests.java",
+                    "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/TenantLocksTests.java",
+                    "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/ThirdStoreTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
                     "java/io/syncguard/docs/DrainRecipeTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
-                    "../../../internal/frameworks/web/src/test/java/io/syncguard/frameworks/web/GrpcRefusalTests.java",
-                    "../../../internal/test-support/src/main/resources/io/syncguard/docs/rights.sql",
-                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
-                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
-                    "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/KafkaListenerSampleTests.java",
-                    "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/RabbitListenerSampleTests.java",
-                    "../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/JmsListenerSampleTests.java",
-                    "../../../internal/frameworks/messaging/src/test/resources/broker.xml")
+                    "../../../../internal/frameworks/web/src/test/java/io/syncguard/frameworks/web/GrpcRefusalTests.java",
+                    "../../../../internal/test-support/src/main/resources/io/syncguard/docs/rights.sql",
+                    "../../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
+                    "../../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
+                    "../../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/KafkaListenerSampleTests.java",
+                    "../../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/RabbitListenerSampleTests.java",
+                    "../../../../internal/frameworks/messaging/src/test/java/io/syncguard/docs/JmsListenerSampleTests.java",
+                    "../../../../internal/frameworks/messaging/src/test/resources/broker.xml")
             .map(Path.of("src/test")::resolve)
             .toList();
 
@@ -162,7 +162,8 @@ class DocumentationTests {
     @Test
     void the_properties_are_all_described() throws IOException {
         String configuration = Files.readString(ROOT.resolve("docs/configuration.md"));
-        String metadata = Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json"));
+        String metadata = Files.readString(LibraryModules.classesOf("syncguard-spring-boot-autoconfigure")
+                .resolve("META-INF/spring-configuration-metadata.json"));
 
         Pattern name = Pattern.compile(
                 "\"name\": \"((?:management.(?:health|info).)?syncguard\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.syncguard\\.autoconfigure\\.SyncGuardProperties)");
