@@ -128,7 +128,7 @@ public final class ApplicationBackend {
     }
 
     /** Creates a backend on a database with the schema. It connects with the first request. */
-    static StoreCalls onReadyPostgres(
+    public static StoreCalls onReadyPostgres(
             String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
         return on(pools(url, poolSize, networkTimeout), waiterTtl, batching);
     }

@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.verification.outages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,7 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.StoreCalls;
@@ -15,6 +16,7 @@ import io.syncguard.core.TransactionBoundary;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.PoolStatus;
 import io.syncguard.testing.PostgresProxy;
+import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
 import io.syncguard.testing.ServerProxy;
@@ -54,7 +56,7 @@ class ManyInterruptsTests {
     void end_the_calls_of_the_interrupted_threads_and_leave_nothing(String store) throws Exception {
         try (ServerProxy proxy = store.equals("redis")
                         ? new RedisProxy(RedisServer.url())
-                        : new PostgresProxy(TestDatabase.withSchema().url());
+                        : new PostgresProxy(PostgresServer.newDatabaseUrl());
                 StoreCalls backend =
                         ApplicationBackend.on(proxy.url(), 4, Duration.ofSeconds(20), PostgresSettings.WAITER_TTL);
                 LockEngine engine = new LockEngine(

@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.verification.outages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,8 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.autoconfigure.TestDatabase;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.StoreCalls;

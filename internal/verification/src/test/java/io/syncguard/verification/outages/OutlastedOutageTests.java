@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.verification.outages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.DefaultSettings;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;

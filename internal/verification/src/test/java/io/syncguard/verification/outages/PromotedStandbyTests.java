@@ -1,7 +1,8 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.verification.outages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.Requests;
 import io.syncguard.core.StoreCalls;
 import io.syncguard.embedded.OwnPostgres;

@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.verification.outages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -7,7 +7,13 @@ import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.DefaultSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.UsualBuild;
 import java.io.IOException;
@@ -93,13 +99,13 @@ class DumpTests {
         }
     }
 
-    private static void application(String url, String fences, Use use) {
-        Applications.on(url)
-                .withPropertyValues(
-                        "syncguard.postgres.schema-management=initialize",
-                        "syncguard.fences=" + fences,
-                        "syncguard.shutdown-timeout=0s")
-                .run(application -> use.of(application.getBean(LockManager.class)));
+    private static void application(String url, String fences, Use use) throws Exception {
+        StoreCalls store = ApplicationBackend.on(
+                url, 4, Duration.ofSeconds(5), PostgresSettings.WAITER_TTL, Map.of("syncguard.fences", fences)::get);
+        try (LockEngine locks =
+                new LockEngine(store, DefaultSettings.of("test"), TransactionBoundary.NONE, List.of())) {
+            use.of(locks);
+        }
     }
 
     private static void run(String program, OwnPostgres server, String database, String... arguments)
