@@ -4,11 +4,11 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A trigger on the table of the locks that records who changes it, and under which settings the change commits. */
-final class LockAudit {
+public final class LockAudit {
 
     private final JdbcTemplate jdbc;
 
-    LockAudit(TestDatabase database) {
+    public LockAudit(TestDatabase database) {
         this.jdbc = database.jdbc();
         jdbc.execute("""
                 CREATE TABLE lock_audit (
@@ -33,7 +33,7 @@ final class LockAudit {
     }
 
     /** Returns the changes of a key in the order in which they happened. */
-    List<Entry> of(String key) {
+    public List<Entry> of(String key) {
         return jdbc.query(
                 "SELECT * FROM lock_audit WHERE lock_key = ? ORDER BY id",
                 (row, number) -> new Entry(
@@ -50,7 +50,7 @@ final class LockAudit {
     }
 
     /** One touched row. */
-    record Entry(
+    public record Entry(
             String operation,
             int pid,
             String transaction,

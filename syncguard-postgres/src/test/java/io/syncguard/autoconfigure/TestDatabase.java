@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A database of a test, and access to it without the library. */
-final class TestDatabase {
+public final class TestDatabase {
 
     private static final String ROLE_PASSWORD = "secret";
 
@@ -19,63 +19,70 @@ final class TestDatabase {
 
     private TestDatabase() {}
 
-    static TestDatabase empty() {
+    public static TestDatabase empty() {
         return new TestDatabase();
     }
 
     /** Creates a database with the tables and functions of the library under their default names. */
-    static TestDatabase withSchema() {
+    public static TestDatabase withSchema() {
         return withSchema(FenceSource.COUNTER);
     }
 
-    static TestDatabase withSchema(FenceSource fences) {
+    public static TestDatabase withSchema(FenceSource fences) {
         TestDatabase database = new TestDatabase();
         new PostgresSchema(PostgresServer.dataSource(database.url), PostgresTables.DEFAULT, fences).initialize();
         return database;
     }
 
-    String url() {
+    public String url() {
         return url;
     }
 
-    JdbcTemplate jdbc() {
+    public JdbcTemplate jdbc() {
         return jdbc;
     }
 
-    String name() {
+    public String name() {
         return jdbc.queryForObject("SELECT current_database()", String.class);
     }
 
     /** Creates a role that may log in and has no other rights. */
-    String newRole() {
+    public String newRole() {
         return newRole("role");
     }
 
     /** @param kind the beginning of the role's name */
-    String newRole(String kind) {
+    public String newRole(String kind) {
         String role = kind + "_of_" + name();
         jdbc.execute("CREATE ROLE " + role + " LOGIN PASSWORD '" + ROLE_PASSWORD + "'");
         return role;
     }
 
     /** The properties with which an application logs in as this role. */
-    String[] loginOf(String role) {
+    public String[] loginOf(String role) {
         return loginOf(url, role);
     }
 
+    /** The URL with which this role logs in, at this database or at another address of it, such as a proxy. */
+    public static String urlOf(String url, String role) {
+        return anonymous(url) + "&user=" + role + "&password=" + ROLE_PASSWORD;
+    }
+
+    private static String anonymous(String url) {
+        return Pattern.compile("(?<=[?&])(user|password)=[^&]*&?").matcher(url).replaceAll("");
+    }
+
     /** The same for another way to this database, such as a proxy. */
-    static String[] loginOf(String url, String role) {
-        String anonymous =
-                Pattern.compile("(?<=[?&])(user|password)=[^&]*&?").matcher(url).replaceAll("");
+    public static String[] loginOf(String url, String role) {
         return new String[] {
-            "spring.datasource.url=" + anonymous,
+            "spring.datasource.url=" + anonymous(url),
             "spring.datasource.username=" + role,
             "spring.datasource.password=" + ROLE_PASSWORD
         };
     }
 
     /** The tables and functions in the order of their names. */
-    List<String> relationsAndFunctions() {
+    public List<String> relationsAndFunctions() {
         return jdbc.queryForList("""
                 SELECT name FROM (
                     SELECT relnamespace, relname FROM pg_class WHERE relkind = 'r'
@@ -87,7 +94,7 @@ final class TestDatabase {
     }
 
     /** The row versions of everything in the catalogue that a schema script could change. */
-    List<Map<String, Object>> catalogue() {
+    public List<Map<String, Object>> catalogue() {
         return jdbc.queryForList("""
                 SELECT 'relation' AS kind, oid, xmin::text FROM pg_class
                 UNION ALL SELECT 'function', oid, xmin::text FROM pg_proc
@@ -97,17 +104,17 @@ final class TestDatabase {
     }
 
     /** The leases that are stored at the server. */
-    List<String> lockedKeys() {
+    public List<String> lockedKeys() {
         return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
     }
 
     /** Returns the number of all other sessions. */
-    int sessions() {
+    public int sessions() {
         return describedSessions().size();
     }
 
     /** Returns these sessions, each with its state and its last statement. Leaves out autovacuum workers. */
-    List<String> describedSessions() {
+    public List<String> describedSessions() {
         return jdbc.queryForList(
                 "SELECT concat_ws(' ', pid, state, wait_event, application_name, query_start, query)"
                         + " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -116,7 +123,7 @@ final class TestDatabase {
     }
 
     /** Returns the number of transactions that an error or a rollback ended, in sessions that have ended. */
-    long rollbacks() {
+    public long rollbacks() {
         return jdbc.queryForObject(
                 "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()", Long.class);
     }

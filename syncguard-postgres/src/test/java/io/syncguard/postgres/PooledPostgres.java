@@ -1,11 +1,16 @@
 package io.syncguard.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
 import io.syncguard.core.StoreCalls;
+import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 
 /** Opens the store on pools of its own for callers and for the engine, as an application has them. */
 final class PooledPostgres {
@@ -30,10 +35,32 @@ final class PooledPostgres {
      * @param networkTimeout one half for the wait for a connection, one half for the server's answer
      */
     static StoreCalls on(String url, int callers, Duration networkTimeout, PostgresBatching batching) {
+        new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT).initialize();
+        return onReady(url, callers, networkTimeout, batching);
+    }
+
+    /** An engine that releases held locks at once when it is closed. Its pool has one connection for callers. */
+    static LockEngine engineOnReady(String url, Duration networkTimeout, Duration waitTime) {
+        return new LockEngine(
+                onReady(url, 1, networkTimeout, PostgresBatching.AUTO),
+                new EngineSettings(
+                        "test",
+                        Duration.ofSeconds(30),
+                        waitTime,
+                        EngineSettings.FIRST_RETRY,
+                        EngineSettings.LONGEST_RETRY,
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        Map.of()),
+                TransactionBoundary.NONE,
+                List.of());
+    }
+
+    /** Creates a backend on a database with the schema. */
+    private static StoreCalls onReady(String url, int callers, Duration networkTimeout, PostgresBatching batching) {
         Duration timeout = networkTimeout.dividedBy(2);
         HikariDataSource operations = pool(url, callers, timeout);
         HikariDataSource engine = pool(url, ENGINE_THREADS, timeout);
-        new PostgresSchema(operations, PostgresTables.DEFAULT).initialize();
         return batching.backend(
                 operations,
                 engine,

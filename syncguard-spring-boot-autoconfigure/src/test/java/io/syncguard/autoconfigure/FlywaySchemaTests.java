@@ -29,6 +29,23 @@ class FlywaySchemaTests {
     private final TestDatabase database = TestDatabase.empty();
 
     @Test
+    void an_applications_flyway_is_left_alone() {
+        TestDatabase database = TestDatabase.withSchema();
+
+        Applications.withFlyway(database.url())
+                .withPropertyValues(
+                        "syncguard.postgres.schema-management=none",
+                        "spring.flyway.baseline-on-migrate=true",
+                        "spring.flyway.baseline-version=0")
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertThat(database.jdbc().queryForList("SELECT script FROM flyway_schema_history", String.class))
+                            .contains("V1__orders.sql")
+                            .doesNotContain("R__syncguard_schema.sql");
+                });
+    }
+
+    @Test
     void the_script_runs_beside_the_applications_own_migrations() {
         onDatabase().run(application -> {
             assertThat(application).hasNotFailed();

@@ -28,7 +28,6 @@ import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -159,16 +158,6 @@ class SchemaInitializationTests {
     }
 
     @Test
-    void a_role_that_may_make_nothing_fails_with_the_reason_where_they_are_missing() {
-        Applications.on(database.url())
-                .withPropertyValues(database.loginOf(database.newRole()))
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageContaining("permission denied for schema public"));
-    }
-
-    @Test
     void an_older_version_is_brought_up_to_date() {
         Applications.on(database.url()).run(first -> assertThat(first).hasNotFailed());
         int current = database.jdbc().queryForObject("SELECT syncguard_locks_version()", Integer.class);
@@ -208,26 +197,6 @@ class SchemaInitializationTests {
     }
 
     @BugOf("SyncGuard for TypeScript: CREATE TABLE IF NOT EXISTS of many instances at once fails")
-    @Test
-    void twenty_applications_start_at_once_on_an_empty_database_without_an_error_in_the_servers_log() throws Exception {
-        int applications = 20;
-        CyclicBarrier together = new CyclicBarrier(applications);
-        ApplicationContextRunner runner =
-                Applications.on(database.url()).withPropertyValues("spring.datasource.hikari.maximum-pool-size=1");
-        List<Callable<Throwable>> starts = new ArrayList<>();
-        for (int i = 0; i < applications; i++) {
-            starts.add(() -> {
-                Throwable[] failure = new Throwable[1];
-                together.await();
-                runner.run(application -> failure[0] = application.getStartupFailure());
-                return failure[0];
-            });
-        }
-
-        assertThat(atOnce(starts)).containsOnlyNulls();
-        assertNoErrorOnTheServer();
-    }
-
     @Test
     void twenty_initializers_that_have_found_nothing_run_without_an_error_in_the_servers_log() throws Exception {
         int initializers = 20;

@@ -169,24 +169,6 @@ class ServerOutageTests {
     }
 
     @Test
-    void a_start_with_a_wrong_password_says_so() {
-        runner().withPropertyValues("spring.datasource.url=" + server.url("locker", "wrong"))
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .hasStackTraceContaining("PostgreSQL refuses the user of the DataSource")
-                        .hasStackTraceContaining("password authentication failed"));
-    }
-
-    @Test
-    void a_start_without_a_server_says_so() {
-        runner().withPropertyValues("spring.datasource.url=jdbc:postgresql://nowhere.invalid/postgres")
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .hasStackTraceContaining("PostgreSQL cannot be reached")
-                        .hasStackTraceContaining("UnknownHostException: nowhere.invalid"));
-    }
-
-    @Test
     void a_grant_whose_session_was_ended_after_the_commit_is_released() {
         run(locks -> {
             locks.acquire(ORDER).release();

@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static io.syncguard.LockErrorCode.AUTH_FAILED;
 import static io.syncguard.LockErrorCode.INTERNAL;
@@ -16,6 +16,8 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.TestDatabase;
+import io.syncguard.core.LockEngine;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -176,15 +178,10 @@ class ServerErrorsTests {
     }
 
     private static void run(Consumer<LockManager> test) {
-        Applications.on(database.url())
-                .withPropertyValues(database.loginOf(role))
-                .withPropertyValues(
-                        "syncguard.postgres.schema-management=none",
-                        "syncguard.postgres.pool-size=1",
-                        "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT_OF_OPERATIONS.toMillis() + "ms",
-                        "syncguard.wait-time=" + WAIT_TIME.toMillis() + "ms",
-                        "syncguard.shutdown-timeout=0s")
-                .run(application -> test.accept(application.getBean(LockManager.class)));
+        try (LockEngine locks = PooledPostgres.engineOnReady(
+                TestDatabase.urlOf(database.url(), role), NETWORK_TIMEOUT_OF_OPERATIONS, WAIT_TIME)) {
+            test.accept(locks);
+        }
     }
 
     /** A temporary defect of the server, and what the caller of a lock is to read meanwhile. */

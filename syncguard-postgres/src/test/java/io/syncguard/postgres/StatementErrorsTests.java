@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static io.syncguard.LockErrorCode.NETWORK_TIMEOUT;
 import static io.syncguard.LockErrorCode.SERVICE_UNAVAILABLE;
@@ -11,6 +11,8 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.TestDatabase;
+import io.syncguard.core.LockEngine;
 import io.syncguard.testing.PostgresProxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -207,12 +209,9 @@ class StatementErrorsTests {
     }
 
     private static void run(Consumer<LockManager> test) {
-        Applications.on(proxy.url())
-                .withPropertyValues(TestDatabase.loginOf(proxy.url(), role))
-                .withPropertyValues(
-                        "syncguard.postgres.schema-management=none",
-                        "syncguard.postgres.pool-size=1",
-                        "syncguard.shutdown-timeout=0s")
-                .run(application -> test.accept(application.getBean(LockManager.class)));
+        try (LockEngine locks = PooledPostgres.engineOnReady(
+                TestDatabase.urlOf(proxy.url(), role), Duration.ofSeconds(5), Duration.ofSeconds(5))) {
+            test.accept(locks);
+        }
     }
 }

@@ -1,13 +1,21 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.TestDatabase;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.BugOf;
+import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.UsualBuild;
+import java.time.Duration;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,45 +48,32 @@ class TableNamesTests {
         "locks_with_a_name_of_exactly_forty_eight_bytes__, counters_with_a_name_of_exactly_forty_eight_byte"
     })
     void plain_names_work(String locks, String counters) {
-        Applications.on(database.url())
-                .withPropertyValues(tables(locks, counters))
-                .run(application -> {
-                    assertThat(application).hasNotFailed();
-                    assertThat(locksAnything(application.getBean(LockTemplate.class)))
-                            .isTrue();
-                });
-        Applications.on(database.url())
-                .withPropertyValues(tables(locks, counters))
-                .withPropertyValues("syncguard.postgres.schema-management=none")
-                .run(again -> assertThat(again).hasNotFailed());
+        PostgresTables tables = new PostgresTables(locks, counters);
+        schema(tables).initialize();
+
+        assertThat(locksAnything(tables)).isTrue();
+        schema(tables).check();
     }
 
     @Test
     void tables_may_be_in_a_schema_outside_of_the_search_path() {
         database.jdbc().execute("CREATE SCHEMA shop");
 
-        Applications.on(database.url())
-                .withPropertyValues(tables("shop.my_locks", "Shop.my_counters"))
-                .run(application -> {
-                    assertThat(application).hasNotFailed();
-                    assertThat(locksAnything(application.getBean(LockTemplate.class)))
-                            .isTrue();
-                    assertThat(database.jdbc()
-                                    .queryForList(
-                                            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
-                                            String.class))
-                            .isEmpty();
-                });
+        PostgresTables tables = new PostgresTables("shop.my_locks", "Shop.my_counters");
+        schema(tables).initialize();
+
+        assertThat(locksAnything(tables)).isTrue();
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+                                String.class))
+                .isEmpty();
     }
 
     @Test
     void a_schema_that_is_not_there_is_named() {
-        Applications.on(database.url())
-                .withPropertyValues(tables("nowhere.my_locks", "nowhere.my_counters"))
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .rootCause()
-                        .hasMessageContaining("schema \"nowhere\" does not exist"));
+        assertThatThrownBy(schema(new PostgresTables("nowhere.my_locks", "nowhere.my_counters"))::initialize)
+                .hasStackTraceContaining("schema \"nowhere\" does not exist");
     }
 
     static Stream<String> noIdentifiers() {
@@ -111,12 +106,9 @@ class TableNamesTests {
     @ParameterizedTest
     @ValueSource(strings = {"user", "Select"})
     void reserved_words_are_refused_by_the_server(String name) {
-        Applications.on(database.url())
-                .withPropertyValues(tables(name, "my_counters"))
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .hasStackTraceContaining("Choose a name that is no reserved word")
-                        .hasStackTraceContaining("syncguard.postgres.locks-table"));
+        assertThatThrownBy(schema(new PostgresTables(name, "my_counters"))::initialize)
+                .hasStackTraceContaining("Choose a name that is no reserved word")
+                .hasStackTraceContaining("syncguard.postgres.locks-table");
         assertThat(database.relationsAndFunctions()).isEmpty();
     }
 
@@ -133,25 +125,31 @@ class TableNamesTests {
     }
 
     private static void assertRefused(String property, String locks, String counters) {
-        Applications.on(database.url())
-                .withPropertyValues(tables(locks, counters))
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .rootCause()
-                        .isInstanceOfSatisfying(
-                                LockException.class,
-                                failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
-                        .hasMessageContaining(property));
+        assertThatThrownBy(() -> schema(new PostgresTables(locks, counters)).initialize())
+                .isInstanceOfSatisfying(
+                        LockException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                .hasMessageContaining(property);
         assertThat(database.relationsAndFunctions()).isEmpty();
     }
 
-    private static boolean locksAnything(LockTemplate locks) {
-        return locks.execute("order:1", lock -> locks.manager().isLocked("order:1"));
+    private static PostgresSchema schema(PostgresTables tables) {
+        return new PostgresSchema(PostgresServer.dataSource(database.url()), tables);
     }
 
-    private static String[] tables(String locks, String counters) {
-        return new String[] {
-            "syncguard.postgres.locks-table=" + locks, "syncguard.postgres.fence-counters-table=" + counters
-        };
+    private static boolean locksAnything(PostgresTables tables) {
+        DataSource connections = PostgresServer.dataSource(database.url());
+        PostgresSettings settings = new PostgresSettings(
+                tables,
+                Duration.ofSeconds(5),
+                PostgresSettings.WAITER_TTL,
+                Duration.ZERO,
+                false,
+                FenceSettings.from(FenceSource.COUNTER));
+        try (StoreCalls store =
+                new StoreCalls(new PostgresLockBackend(connections, connections, null, settings, () -> {}))) {
+            store.acquire(Requests.exclusive("order:1", Requests.newLockId(), Duration.ofMinutes(1), "test"));
+            return store.isLocked("order:1");
+        }
     }
 }

@@ -1,9 +1,14 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.LockTemplate;
-import io.syncguard.postgres.PostgresScript;
+import io.syncguard.autoconfigure.TestDatabase;
+import io.syncguard.core.Requests;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.testing.PostgresServer;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,6 +34,8 @@ class SchemaScriptTests {
     private static final ClassPathResource SCRIPT =
             new ClassPathResource(PostgresScript.LOCATION + "/R__syncguard_schema.sql");
 
+    private static final Duration TTL = Duration.ofMinutes(1);
+
     private final TestDatabase database = TestDatabase.empty();
 
     @Test
@@ -36,7 +43,7 @@ class SchemaScriptTests {
         runThroughJdbc();
         runThroughJdbc();
 
-        assertApplicationStarts();
+        assertComplete();
     }
 
     @Test
@@ -44,14 +51,14 @@ class SchemaScriptTests {
         runUnderPsql();
         runUnderPsql();
 
-        assertApplicationStarts();
+        assertComplete();
     }
 
     /** As several administrators, or the jobs of a deployment, do. */
     @RepeatedTest(3)
     void it_runs_under_several_psql_at_once_and_beside_instances_that_start() throws Exception {
         List<FutureTask<Void>> all = Stream.<Callable<Void>>of(
-                        this::runUnderPsql, this::runUnderPsql, this::runUnderPsql, this::startApplication)
+                        this::runUnderPsql, this::runUnderPsql, this::runUnderPsql, this::startInstance)
                 .map(FutureTask::new)
                 .toList();
         all.forEach(each -> new Thread(each).start());
@@ -59,7 +66,7 @@ class SchemaScriptTests {
             each.get(1, TimeUnit.MINUTES);
         }
 
-        assertApplicationStarts();
+        assertComplete();
     }
 
     @Test
@@ -78,17 +85,17 @@ class SchemaScriptTests {
 
     @Test
     void it_runs_while_locks_are_held_and_being_taken() {
-        Applications.on(database.url())
-                .run(application -> application.getBean(LockTemplate.class).execute("order:1", lock -> {
-                    runThroughJdbc();
-                    assertThat(lock.extend(Duration.ofSeconds(30))).isTrue();
-                    assertThat(application
-                                    .getBean(LockTemplate.class)
-                                    .tryExecute(lock.request().key("order:2"), other -> database.lockedKeys())
-                                    .value())
-                            .isEqualTo(List.of("order:1", "order:2"));
-                    return lock;
-                }));
+        try (StoreCalls store = PooledPostgres.on(database.url())) {
+            AcquireRequest first = request("order:1");
+            assertThat(store.acquire(first)).isInstanceOf(AcquireResult.Granted.class);
+
+            runThroughJdbc();
+
+            assertThat(store.extendAll(List.of(Requests.extension(first.lockId(), TTL))))
+                    .hasOnlyElementsOfType(ExtendResult.Extended.class);
+            assertThat(store.acquire(request("order:2"))).isInstanceOf(AcquireResult.Granted.class);
+            assertThat(database.lockedKeys()).containsExactly("order:1", "order:2");
+        }
     }
 
     @Test
@@ -116,24 +123,29 @@ class SchemaScriptTests {
         database.jdbc().execute("INSERT INTO syncguard_fence_counters VALUES ('fence:order:1', 41, 'order:1')");
         runThroughJdbc();
 
-        Applications.on(database.url()).run(application -> {
-            long fence = application
-                    .getBean(LockTemplate.class)
-                    .execute("order:1", lock -> lock.fence().value());
-            assertThat(fence).isEqualTo(42);
-        });
+        try (StoreCalls store = PooledPostgres.on(database.url())) {
+            assertThat(store.acquire(request("order:1")))
+                    .isInstanceOfSatisfying(
+                            AcquireResult.Granted.class,
+                            granted -> assertThat(granted.fence().value()).isEqualTo(42));
+        }
     }
 
-    private Void startApplication() {
-        Applications.on(database.url())
-                .run(application -> assertThat(application).hasNotFailed());
+    private static AcquireRequest request(String key) {
+        return Requests.exclusive(key, Requests.newLockId(), TTL, "test");
+    }
+
+    private Void startInstance() {
+        schema().initialize();
         return null;
     }
 
-    private void assertApplicationStarts() {
-        Applications.on(database.url())
-                .withPropertyValues("syncguard.postgres.schema-management=none")
-                .run(application -> assertThat(application).hasNotFailed());
+    private void assertComplete() {
+        schema().check();
+    }
+
+    private PostgresSchema schema() {
+        return new PostgresSchema(PostgresServer.dataSource(database.url()), PostgresTables.DEFAULT);
     }
 
     private void runThroughJdbc() {

@@ -1,8 +1,8 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.postgres.LockSessions;
+import io.syncguard.autoconfigure.TestDatabase;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;

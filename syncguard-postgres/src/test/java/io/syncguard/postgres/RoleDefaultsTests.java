@@ -1,19 +1,21 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.syncguard.LockHandle;
-import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.LockAudit;
+import io.syncguard.autoconfigure.TestDatabase;
+import io.syncguard.core.LockEngine;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Settings that an administrator may have made the defaults of a role: CONTRACT.md part 4, last bullet. */
+/** Settings that an administrator may have made the defaults of a role. */
 class RoleDefaultsTests {
 
     private static TestDatabase database;
@@ -59,17 +61,13 @@ class RoleDefaultsTests {
         database.jdbc().execute("ALTER ROLE " + role + " RESET ALL");
         database.jdbc().execute("ALTER ROLE " + role + " SET " + setting);
 
-        Applications.on(database.url())
-                .withPropertyValues(database.loginOf(role))
-                .withPropertyValues("syncguard.postgres.schema-management=none")
-                .run(application -> {
-                    assertThat(application).hasNotFailed();
-                    LockManager locks = application.getBean(LockManager.class);
-                    LockHandle lock = locks.acquire(LockRequest.of("order:1"));
-                    assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
-                    assertThat(locks.tryAcquire(LockRequest.of("order:1"))).isNull();
-                    assertThat(lock.release()).isTrue();
-                });
+        String url = TestDatabase.urlOf(database.url(), role);
+        try (LockEngine locks = PooledPostgres.engineOnReady(url, Duration.ofSeconds(5), Duration.ZERO)) {
+            LockHandle lock = locks.acquire(LockRequest.of("order:1"));
+            assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
+            assertThat(locks.tryAcquire(LockRequest.of("order:1"))).isNull();
+            assertThat(lock.release()).isTrue();
+        }
 
         assertThat(audit.of("order:1"))
                 .extracting(LockAudit.Entry::operation, LockAudit.Entry::synchronousCommit)

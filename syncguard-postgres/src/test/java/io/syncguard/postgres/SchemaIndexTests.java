@@ -1,16 +1,20 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.autoconfigure.TestDatabase;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -86,25 +90,24 @@ class SchemaIndexTests {
     void a_missing_unique_index_fails_the_start(String change) {
         database.jdbc().execute(change);
 
-        for (String management : List.of("auto", "none")) {
-            Applications.on(database.url())
-                    .withPropertyValues("syncguard.postgres.schema-management=" + management)
-                    .run(application -> assertThat(application)
-                            .getFailure()
-                            .rootCause()
-                            .isInstanceOfSatisfying(
-                                    LockException.class,
-                                    failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.SCHEMA_MISSING))
-                            .hasMessageContaining("has no valid unique index on "));
+        for (ThrowingCallable start : List.<ThrowingCallable>of(schema()::initialize, schema()::check)) {
+            assertThatThrownBy(start)
+                    .isInstanceOfSatisfying(
+                            LockException.class,
+                            failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.SCHEMA_MISSING))
+                    .hasMessageContaining("has no valid unique index on ");
         }
     }
 
     private List<String> warnings() {
         try (CapturedLog log = new CapturedLog()) {
-            Applications.on(database.url())
-                    .run(application -> assertThat(application).hasNotFailed());
+            schema().initialize();
             return List.copyOf(log.messages());
         }
+    }
+
+    private PostgresSchema schema() {
+        return new PostgresSchema(PostgresServer.dataSource(database.url()), PostgresTables.DEFAULT);
     }
 
     private String indexOn(String table, String columns) {

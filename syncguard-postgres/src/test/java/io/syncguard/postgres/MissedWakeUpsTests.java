@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,7 +46,7 @@ class MissedWakeUpsTests {
     void where_notifications_get_lost_callers_poll_until_they_arrive_again() {
         String url = PostgresServer.newDatabaseUrl();
         try (PostgresProxy address = new PostgresProxy(url);
-                StoreCalls backend = ApplicationBackend.on(address.url())) {
+                StoreCalls backend = PooledPostgres.on(address.url())) {
             listen(backend);
             address.swallowNotifications(true);
             eventually().until(() -> !backend.isConnected());
@@ -67,7 +67,7 @@ class MissedWakeUpsTests {
         try (OwnPostgres first = new OwnPostgres();
                 OwnPostgres second = first.newStandby();
                 PostgresProxy address = new PostgresProxy(first.url());
-                StoreCalls backend = ApplicationBackend.on(address.url())) {
+                StoreCalls backend = PooledPostgres.on(address.url())) {
             listen(backend);
             List<Integer> listening = listeners(first.jdbc());
             second.promote();

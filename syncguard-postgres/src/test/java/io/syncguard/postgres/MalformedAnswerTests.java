@@ -1,4 +1,4 @@
-package io.syncguard.autoconfigure;
+package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -9,6 +9,8 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.TestDatabase;
+import io.syncguard.core.LockEngine;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -210,8 +212,9 @@ class MalformedAnswerTests {
     }
 
     private static void run(Consumer<LockManager> test) {
-        Applications.on(database.url())
-                .withPropertyValues("syncguard.shutdown-timeout=0s")
-                .run(application -> test.accept(application.getBean(LockManager.class)));
+        try (LockEngine locks =
+                PooledPostgres.engineOnReady(database.url(), Duration.ofSeconds(5), Duration.ofSeconds(5))) {
+            test.accept(locks);
+        }
     }
 }
