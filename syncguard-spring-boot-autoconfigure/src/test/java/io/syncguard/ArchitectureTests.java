@@ -47,6 +47,7 @@ class ArchitectureTests {
             entry("rules", Set.of("spi")),
             entry("memory", Set.of("concurrent", "spi", "rules")),
             entry("jdbc", Set.of("concurrent", "spi")),
+            entry("portable", Set.of("concurrent", "spi", "rules", "jdbc")),
             entry("postgres", Set.of("concurrent", "spi", "jdbc")),
             entry("redis", Set.of("concurrent", "spi")),
             entry("interception", Set.of("concurrent")),

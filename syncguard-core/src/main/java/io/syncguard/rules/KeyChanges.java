@@ -40,6 +40,21 @@ public record KeyChanges(
             return new Rows<>(inserted, updated, List.copyOf(old.values()));
         }
 
+        /** Does the same for rows in an order. A row that now stands behind others, which it was before, is another one. */
+        private static <R> Rows<R> inOrder(List<R> before, List<R> after, Function<R, Object> identity) {
+            List<Object> places = before.stream().map(identity).toList();
+            int last = -1;
+            List<R> moved = new ArrayList<>();
+            for (R row : after) {
+                int place = places.indexOf(identity.apply(row));
+                if (place >= 0 && place < last) {
+                    moved.add(row);
+                }
+                last = Math.max(last, place);
+            }
+            return between(before, after, row -> moved.contains(row) ? row : identity.apply(row));
+        }
+
         public boolean areNone() {
             return inserted.isEmpty() && updated.isEmpty() && deleted.isEmpty();
         }
@@ -49,7 +64,7 @@ public record KeyChanges(
     public static KeyChanges between(KeyState before, KeyState after) {
         return new KeyChanges(
                 Rows.between(before.leases(), after.leases(), StoredLease::lockId),
-                Rows.between(before.queue(), after.queue(), entry -> List.of(entry.lockId(), entry.arrivedAt())),
+                Rows.inOrder(before.queue(), after.queue(), entry -> List.of(entry.lockId(), entry.arrivedAt())),
                 before.lastFence() == after.lastFence() ? null : (Long) after.lastFence());
     }
 

@@ -19,6 +19,8 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the rules change and send. The contract kit has the answers, on each store. */
 class KeyRulesTests {
@@ -84,9 +86,11 @@ class KeyRulesTests {
         assertThat(second.changes().queue()).isEqualTo(new Rows<>(List.of(), List.of(renewed), List.of()));
     }
 
-    @Test
-    void a_waiter_whose_entry_has_lapsed_gets_another_one_behind_all_others() {
-        QueueEntry lapsed = entry("a", WRITER, "me").until(NOW);
+    /** @param arrived also in this millisecond, on a fast store */
+    @ParameterizedTest
+    @ValueSource(longs = {NOW - 100, NOW})
+    void a_waiter_whose_entry_has_lapsed_gets_another_one_behind_all_others(long arrived) {
+        QueueEntry lapsed = new QueueEntry("a", WRITER, "owner", true, "me", 97, arrived, NOW);
         KeyState key = key(List.of(lease("h", LockMode.EXCLUSIVE, 7, NOW + 60_000)), lapsed, entry("b", WRITER, "me"));
 
         Rows<QueueEntry> changes = rules.acquire(

@@ -72,11 +72,7 @@ final class ConnectionDetails {
 
     /** A subclass may connect in another way. */
     private static @Nullable HikariConfig ofDriver(CommonDataSource source, Login login, JdbcDatabase database) {
-        return isOf(source.getClass(), database) ? details(database, login, null) : null;
-    }
-
-    private static boolean isOf(Class<?> type, JdbcDatabase database) {
-        return type.getName().startsWith(database.driver().getPackageName() + ".");
+        return database.isOfDriver(source.getClass()) ? details(database, login, null) : null;
     }
 
     private static @Nullable HikariConfig ofSpring(AbstractDriverBasedDataSource source, JdbcDatabase database) {
@@ -85,10 +81,11 @@ final class ConnectionDetails {
                 new Login(source.getUrl(), source.getUsername(), source.getPassword()),
                 source.getConnectionProperties());
         if (details != null && source instanceof SimpleDriverDataSource simple) {
-            if (simple.getDriver() == null || simple.getDriver().getClass() != database.driver()) {
+            if (simple.getDriver() == null
+                    || !database.isOfDriver(simple.getDriver().getClass())) {
                 return null;
             }
-            details.setDriverClassName(database.driver().getName());
+            details.setDriverClassName(simple.getDriver().getClass().getName());
         }
         if (details != null && source.getSchema() != null) {
             details.setSchema(source.getSchema());
@@ -126,7 +123,7 @@ final class ConnectionDetails {
             AgroalConnectionFactoryConfiguration factory =
                     pool.getConfiguration().connectionPoolConfiguration().connectionFactoryConfiguration();
             Class<?> provider = factory.connectionProviderClass();
-            if (hasInterceptors(pool) || provider != null && !isOf(provider, database)) {
+            if (hasInterceptors(pool) || provider != null && !database.isOfDriver(provider)) {
                 return null;
             }
             String password = null;

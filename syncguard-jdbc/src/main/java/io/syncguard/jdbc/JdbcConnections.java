@@ -67,6 +67,11 @@ public final class JdbcConnections {
         return new JdbcConnections(dataSource, sessions, timeout, requests, deadline, false);
     }
 
+    /** Maximum wait for an answer of the server. */
+    public Duration timeout() {
+        return timeout;
+    }
+
     /** What a request does on its connection. */
     @FunctionalInterface
     public interface Call<T extends @Nullable Object> {

@@ -2,7 +2,6 @@ package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import java.sql.Connection;
-import java.sql.Driver;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.CommonDataSource;
@@ -11,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /** What the connections of one kind of database need. */
 public interface JdbcDatabase {
 
-    /** The driver. Classes of its package and those below open connections as it does. */
-    Class<? extends Driver> driver();
+    /** Whether this is a class of the driver, which opens connections as it does. A subclass may do it in another way. */
+    boolean isOfDriver(Class<?> type);
 
     /** Whether the driver takes this URL. */
     boolean accepts(String url);

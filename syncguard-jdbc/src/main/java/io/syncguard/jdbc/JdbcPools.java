@@ -66,7 +66,7 @@ public final class JdbcPools implements AutoCloseable {
     /**
      * What an application sets.
      *
-     * @param prefix the beginning of the properties, such as {@code syncguard.postgres}
+     * @param prefix stands before {@code .pool-size} in the properties
      * @param size maximum number of connections for callers
      * @param wakeUps whether there is a connection that receives wake-ups
      * @param networkTimeout maximum time of an operation: one half for the wait for a connection, one half for the

@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
+import io.syncguard.jdbc.ContendedKeys;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.AcquireResult.Undecided;

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.CommonDataSource;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.Driver;
 import org.postgresql.PGConnection;
 import org.postgresql.ds.common.BaseDataSource;
 
@@ -43,8 +42,8 @@ public final class PostgresDatabase implements JdbcDatabase {
             """;
 
     @Override
-    public Class<Driver> driver() {
-        return Driver.class;
+    public boolean isOfDriver(Class<?> type) {
+        return type.getName().startsWith("org.postgresql.");
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.syncguard.postgres;
 import io.syncguard.BackendInfo;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
+import io.syncguard.jdbc.ContendedKeys;
 import io.syncguard.jdbc.PooledDataSource;
 import io.syncguard.jdbc.RunningRequests;
 import io.syncguard.jdbc.Sweeper;

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.jdbc.ContendedKeys;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;

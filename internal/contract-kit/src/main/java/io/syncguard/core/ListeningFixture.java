@@ -20,21 +20,21 @@ public abstract class ListeningFixture extends ContractFixture {
     }
 
     /**
-     * Waits for one more wake-up of each process. It arrives after all others, because wake-ups arrive in the order of
-     * sending.
+     * Waits for one more wake-up of each process by the other. It arrives after all others, because wake-ups from other
+     * processes arrive in the order of sending, and those of the process itself at once.
      */
     final void awaitEverythingSentSoFar() {
-        awaitOneMore(backend(), here);
-        awaitOneMore(elsewhere(), there);
+        awaitOneMore(backend(), elsewhere(), here);
+        awaitOneMore(elsewhere(), backend(), there);
     }
 
-    private void awaitOneMore(StoreCalls process, RecordingWakeUpListener listener) {
+    private void awaitOneMore(StoreCalls process, StoreCalls other, RecordingWakeUpListener listener) {
         AcquireRequest holder = request("one more", LockMode.EXCLUSIVE, TTL);
         AcquireRequest waiter = waiting(request("one more", LockMode.EXCLUSIVE, TTL));
         granted(process, holder);
         queued(process, waiter);
         eventually().until(process::isConnected);
-        release(holder);
+        other.release(holder.keyedLockId());
         eventually().until(() -> listener.woken.remove(waiter.waiterNumber()));
         leave(waiter);
     }

@@ -1,4 +1,4 @@
-package io.syncguard.postgres;
+package io.syncguard.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

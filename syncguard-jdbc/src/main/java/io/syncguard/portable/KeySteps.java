@@ -1,0 +1,207 @@
+package io.syncguard.portable;
+
+import io.syncguard.jdbc.JdbcConnections;
+import io.syncguard.portable.KeyRows.States;
+import io.syncguard.portable.Session.Answer;
+import io.syncguard.rules.Decision;
+import io.syncguard.rules.KeyState;
+import io.syncguard.rules.WakeUp;
+import java.sql.SQLException;
+import java.sql.SQLIntegrityConstraintViolationException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs rules in one transaction: locks the rows of their keys in one order, reads the clock and the states, decides,
+ * writes what has changed, and commits. Two round trips, where the driver sends statements together. Thread-safe.
+ */
+final class KeySteps {
+
+    /** The SQLSTATE of a transaction that has to be repeated. */
+    private static final String CONFLICT = "40001";
+
+    private static final Log log = LogFactory.getLog(KeySteps.class);
+
+    private final PortableSessions sessions;
+    private final KeyRows rows;
+    private final Dialect dialect;
+    private final PortableTables tables;
+    private final String channel;
+    private final Consumer<WakeUp> ownMessages;
+
+    /**
+     * @param channel of this process
+     * @param ownMessages gets the messages to waiters of this process, after the commit
+     */
+    KeySteps(
+            PortableSessions sessions,
+            Dialect dialect,
+            PortableTables tables,
+            String channel,
+            Consumer<WakeUp> ownMessages) {
+        this.sessions = sessions;
+        this.rows = new KeyRows(tables, dialect);
+        this.dialect = dialect;
+        this.tables = tables;
+        this.channel = channel;
+        this.ownMessages = ownMessages;
+    }
+
+    /** How a step locks the rows of its keys. */
+    enum Locking {
+
+        /** Waits for rows that others have locked, and makes those that are missing. */
+        CREATING,
+
+        /** Waits for rows that others have locked. A missing row is that of a key that was never granted. */
+        WAITING,
+
+        /** Does without the rows that others have locked, and without those that are missing. */
+        SKIPPING
+    }
+
+    /** The keys of a transaction, as the decisions so far have made them. */
+    static final class Keys {
+
+        private final States read;
+        private final Map<String, KeyState> now = new LinkedHashMap<>();
+        private final Map<String, List<WakeUp>> messages = new LinkedHashMap<>();
+
+        private final boolean hasAll;
+
+        private Keys(States read, boolean hasAll) {
+            this.read = read;
+            this.hasAll = hasAll;
+        }
+
+        /** The server's clock, read after the rows were locked. */
+        long now() {
+            return read.now();
+        }
+
+        /** Whether the step may decide about the key. */
+        boolean has(String key) {
+            return hasAll || read.states().containsKey(key);
+        }
+
+        KeyState of(String key) {
+            return now.getOrDefault(key, read.of(key));
+        }
+
+        <T> T done(Decision<T> decision) {
+            String key = decision.after().key();
+            now.put(key, decision.after());
+            messages.computeIfAbsent(key, unused -> new ArrayList<>()).addAll(decision.wakeUps());
+            return decision.answer();
+        }
+    }
+
+    /** Reads keys without a lock. What they show was true at one time after the call began, each table for itself. */
+    States look(String doing, JdbcConnections connections, Duration limit, Collection<String> keys) {
+        return connections.call(
+                doing, limit, connection -> rows.states(sessions.on(connection).send(rows.read(keys, ""))));
+    }
+
+    /** Runs a step on locked keys. */
+    <T> T run(
+            String doing,
+            JdbcConnections connections,
+            Duration limit,
+            Collection<String> keys,
+            Locking locking,
+            Function<Keys, T> step) {
+        if (keys.isEmpty()) {
+            return step.apply(new Keys(new States(0, Map.of(), Map.of()), true));
+        }
+        Collection<String> ordered = new TreeSet<>(keys);
+        List<WakeUp> sent = new ArrayList<>();
+        T answer = connections.call(doing, limit, connection -> {
+            sent.clear();
+            Session session = sessions.on(connection);
+            try {
+                Keys locked = new Keys(lock(session, ordered, locking), locking != Locking.SKIPPING);
+                T result = step.apply(locked);
+                write(session, locked);
+                locked.messages.values().forEach(sent::addAll);
+                return result;
+            } catch (Throwable ex) {
+                session.endAfter(ex);
+                throw ex;
+            }
+        });
+        sent.stream().filter(message -> message.channel().equals(channel)).forEach(ownMessages);
+        return answer;
+    }
+
+    private States lock(Session session, Collection<String> keys, Locking locking) throws SQLException {
+        List<Sql> reading = rows.read(keys, locking == Locking.SKIPPING ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
+        while (true) {
+            States states = rows.states(session.begin(reading));
+            List<String> missing = keys.stream()
+                    .filter(key -> !states.states().containsKey(key))
+                    .toList();
+            if (locking != Locking.CREATING || missing.isEmpty()) {
+                return states;
+            }
+            // A transaction of its own: with locks on other keys, it could wait in a circle.
+            session.rollBack();
+            create(session, missing);
+        }
+    }
+
+    private void create(Session session, List<String> keys) throws SQLException {
+        try {
+            session.send(List.of(new Sql(dialect.insertKeys(tables.keys(), keys.size()), KeyRows.bytes(keys))));
+        } catch (SQLIntegrityConstraintViolationException ex) {
+            log.debug("Another process made the row of a key at the same time", ex);
+        }
+    }
+
+    private void write(Session session, Keys keys) throws SQLException {
+        List<Sql> lapsed = new ArrayList<>();
+        List<Sql> changes = new ArrayList<>();
+        keys.now.forEach((key, after) -> {
+            KeyState before = keys.read.of(key);
+            List<WakeUp> others = keys.messages.getOrDefault(key, List.of()).stream()
+                    .filter(message -> !message.channel().equals(channel))
+                    .toList();
+            lapsed.addAll(rows.deleteLapsed(before, after, keys.now()));
+            changes.addAll(
+                    rows.write(before, after, others, keys.read.lastPlaces().get(key), keys.now()));
+        });
+        if (lapsed.isEmpty() && changes.isEmpty()) {
+            session.rollBack();
+            return;
+        }
+        if (!lapsed.isEmpty()) {
+            for (Answer answer : session.send(lapsed)) {
+                if (answer.count() != 1) {
+                    throw new SQLException("A heartbeat has changed a lease that had lapsed", CONFLICT);
+                }
+            }
+        }
+        session.commit(changes);
+    }
+
+    /** Finds the keys of leases and queue entries by their lock ids; {@code null} for none. */
+    List<@Nullable String> keysOf(JdbcConnections connections, List<String> lockIds) {
+        return connections.call("looking for locks", connection -> {
+            List<@Nullable String> keys = new ArrayList<>();
+            for (Answer answer : sessions.on(connection)
+                    .send(lockIds.stream().map(rows::keyOf).toList())) {
+                keys.add(KeyRows.keyIn(answer));
+            }
+            return keys;
+        });
+    }
+}

@@ -1,0 +1,198 @@
+package io.syncguard.portable;
+
+import io.syncguard.Fence;
+import io.syncguard.LockQuery;
+import io.syncguard.jdbc.JdbcConnections;
+import io.syncguard.portable.Session.Answer;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.LockBackend;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Statements on many leases or queue entries, which lock no keys. Each is a transaction of its own. */
+final class LeaseRows {
+
+    private final JdbcConnections connections;
+    private final PortableSessions sessions;
+    private final String leases;
+    private final String waiters;
+    private final String clock;
+    private final long waiterTtlMillis;
+
+    /** @param connections those of the engine */
+    LeaseRows(
+            JdbcConnections connections,
+            PortableSessions sessions,
+            Dialect dialect,
+            PortableTables tables,
+            Duration waiterTtl) {
+        this.connections = connections;
+        this.sessions = sessions;
+        this.leases = tables.leases();
+        this.waiters = tables.waiters();
+        this.clock = dialect.clock();
+        this.waiterTtlMillis = waiterTtl.toMillis();
+    }
+
+    /**
+     * Extends those that are live. A statement never revives a lapsed one.
+     *
+     * @param shortening extends those that would end earlier than now, whose waiters have to be woken
+     */
+    List<ExtendResult> extend(
+            List<ExtendRequest> requests, Function<List<ExtendRequest>, List<ExtendResult>> shortening) {
+        Map<Duration, List<String>> byTtl = new LinkedHashMap<>();
+        requests.forEach(request -> byTtl.computeIfAbsent(request.ttl(), ttl -> new ArrayList<>())
+                .add(request.id().lockId()));
+        List<Sql> statements = new ArrayList<>();
+        byTtl.forEach((ttl, ids) -> statements.add(extension(ttl.toMillis(), ids)));
+        List<String> all =
+                requests.stream().map(request -> request.id().lockId()).toList();
+        statements.add(new Sql(
+                "SELECT lock_id, expires_at, " + clock + " FROM " + leases + " WHERE lock_id IN (" + Sql.marks(all)
+                        + ")",
+                all));
+        Duration shortest = requests.stream()
+                .map(ExtendRequest::ttl)
+                .min(Duration::compareTo)
+                .orElseThrow();
+        List<Answer> answers =
+                send("extending " + all.size() + " lock(s)", connections.networkTimeout(shortest), statements);
+        Map<String, Row> found = new HashMap<>();
+        answers.get(answers.size() - 1).rows().forEach(row -> found.put(row.text(0), row));
+        return requests.stream()
+                .map(request -> {
+                    Row row = found.get(request.id().lockId());
+                    return row != null
+                                    && row.number(1)
+                                            > row.number(2) + request.ttl().toMillis()
+                            ? shortening.apply(List.of(request)).get(0)
+                            : extended(row);
+                })
+                .toList();
+    }
+
+    private Sql extension(long ttlMillis, List<String> ids) {
+        List<Object> parameters = new ArrayList<>(List.of(ttlMillis));
+        parameters.addAll(ids);
+        parameters.add(ttlMillis);
+        return new Sql(
+                "UPDATE " + leases + " SET expires_at = " + clock + " + ?, channel = NULL WHERE lock_id IN ("
+                        + Sql.marks(ids) + ") AND expires_at > " + clock + " - " + LockBackend.TOLERANCE_MILLIS
+                        + " AND expires_at <= " + clock + " + ?",
+                parameters);
+    }
+
+    private static ExtendResult extended(@Nullable Row lease) {
+        if (lease == null) {
+            return new ExtendResult.NotFound();
+        }
+        return lease.number(1) + LockBackend.TOLERANCE_MILLIS > lease.number(2)
+                ? new ExtendResult.Extended(Instant.ofEpochMilli(lease.number(1)))
+                : new ExtendResult.Expired();
+    }
+
+    /** Renews those queue entries that live. */
+    void renew(List<KeyedLockId> entries) {
+        List<Object> parameters = new ArrayList<>(List.of(waiterTtlMillis));
+        entries.forEach(entry -> parameters.add(entry.lockId()));
+        send(
+                "renewing places in queues",
+                null,
+                List.of(new Sql(
+                        "UPDATE " + waiters + " SET expires_at = " + clock + " + ? WHERE lock_id IN ("
+                                + Sql.marks(entries) + ") AND expires_at > " + clock,
+                        parameters)));
+    }
+
+    /**
+     * A message in the rows.
+     *
+     * @param times how often the waiter was woken
+     * @param handOver {@code null} for a waiter who has to look
+     */
+    record Message(String lockId, long waiterNumber, long times, AcquireResult.@Nullable Granted handOver) {}
+
+    /** The messages to a process: leases that others have handed to its waiters, and waiters that others have woken. */
+    List<Message> messagesTo(String channel) {
+        List<Answer> answers = send(
+                "looking for wake-ups",
+                null,
+                List.of(
+                        Sql.of(
+                                "SELECT lock_id, waiter, fence, acquired_at, expires_at FROM " + leases
+                                        + " WHERE channel = ?",
+                                channel),
+                        Sql.of(
+                                "SELECT lock_id, waiter, woken FROM " + waiters + " WHERE channel = ? AND woken > 0",
+                                channel)));
+        List<Message> messages = new ArrayList<>();
+        answers.get(0)
+                .rows()
+                .forEach(row -> messages.add(new Message(
+                        row.text(0),
+                        row.number(1),
+                        0,
+                        new AcquireResult.Granted(
+                                new Fence(row.number(2)),
+                                Instant.ofEpochMilli(row.number(3)),
+                                Instant.ofEpochMilli(row.number(4))))));
+        answers.get(1)
+                .rows()
+                .forEach(row -> messages.add(new Message(row.text(0), row.number(1), row.number(2), null)));
+        return messages;
+    }
+
+    /** Keys of leases and queue entries that lapsed two tolerances ago, behind this one in the order of their bytes. */
+    List<String> lapsed(String after, int limit) {
+        String before = " < " + clock + " - " + 2 * LockBackend.TOLERANCE_MILLIS;
+        return keys(
+                "looking for lapsed locks",
+                "SELECT lock_key FROM " + leases + " WHERE lock_key > ? AND expires_at" + before
+                        + " UNION SELECT lock_key FROM " + waiters + " WHERE lock_key > ? AND expires_at" + before,
+                limit,
+                KeyRows.bytes(after),
+                KeyRows.bytes(after));
+    }
+
+    /** Keys with live leases or queue entries, in the order of their bytes. */
+    List<String> used(LockQuery query, String after, int limit) {
+        byte[] prefix = KeyRows.bytes(query.prefix());
+        String range = " lock_key > ? AND SUBSTRING(lock_key, 1, ?) = ? AND expires_at > " + clock;
+        return keys(
+                "listing locks",
+                "SELECT lock_key FROM " + leases + " WHERE" + range + " - " + LockBackend.TOLERANCE_MILLIS
+                        + " UNION SELECT lock_key FROM " + waiters + " WHERE" + range,
+                limit,
+                KeyRows.bytes(after),
+                prefix.length,
+                prefix,
+                KeyRows.bytes(after),
+                prefix.length,
+                prefix);
+    }
+
+    private List<String> keys(String doing, String select, int limit, Object... parameters) {
+        List<Object> all = new ArrayList<>(List.of(parameters));
+        all.add(limit);
+        return send(doing, null, List.of(new Sql(select + " ORDER BY lock_key LIMIT ?", all))).get(0).rows().stream()
+                .map(row -> row.key(0))
+                .toList();
+    }
+
+    private List<Answer> send(String doing, @Nullable Duration limit, List<Sql> statements) {
+        JdbcConnections.Call<List<Answer>> call =
+                connection -> sessions.on(connection).send(statements);
+        return limit == null ? connections.call(doing, call) : connections.call(doing, limit, call);
+    }
+}

@@ -1,0 +1,29 @@
+package io.syncguard.portable;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A statement with its parameters.
+ *
+ * @param parameters numbers, texts, bytes and nulls
+ */
+record Sql(String text, List<? extends @Nullable Object> parameters) {
+
+    static Sql of(String text, @Nullable Object... parameters) {
+        return new Sql(text, java.util.Arrays.asList(parameters));
+    }
+
+    /** As many question marks, for a list. */
+    static String marks(Collection<?> values) {
+        return String.join(",", Collections.nCopies(values.size(), "?"));
+    }
+
+    /** As many groups of question marks, for the rows of an insert. */
+    static String rows(int rows, int columns) {
+        String row = "(" + String.join(",", Collections.nCopies(columns, "?")) + ")";
+        return String.join(",", Collections.nCopies(rows, row));
+    }
+}

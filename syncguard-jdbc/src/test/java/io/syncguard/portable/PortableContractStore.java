@@ -1,0 +1,102 @@
+package io.syncguard.portable;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.ListingBackend;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A database of its own on a real server, until the tests of the class end. */
+abstract class PortableContractStore implements ContractStore {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    /** Long enough for a slow machine. */
+    private static final Duration WAITER_TTL = Duration.ofMinutes(1);
+
+    private final Dialect dialect;
+    private final HikariDataSource dataSource = new HikariDataSource();
+    private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+    private final boolean inLists;
+
+    /** @param inLists whether requests travel in lists, as those of many callers do */
+    PortableContractStore(Dialect dialect, String url, boolean inLists) {
+        this.dialect = dialect;
+        this.inLists = inLists;
+        HikariConfig details = dataSource;
+        details.setJdbcUrl(url);
+        details.setMaximumPoolSize(16);
+        details.setMinimumIdle(1);
+        dialect.complete(details, TIMEOUT, "");
+        dialect.tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+    }
+
+    @Override
+    public PortableContractStore emptied() {
+        jdbc.update("DELETE FROM syncguard_leases");
+        jdbc.update("DELETE FROM syncguard_waiters");
+        jdbc.update("DELETE FROM syncguard_keys");
+        return this;
+    }
+
+    @Override
+    public StoreCalls newBackend() {
+        LockBackend backend = new PortableLockBackend(
+                dataSource,
+                dataSource,
+                dialect,
+                PortableTables.DEFAULT,
+                new PortableSettings(TIMEOUT, WAITER_TTL, Duration.ZERO, fences()),
+                () -> {});
+        return new StoreCalls(inLists ? new ListingBackend(backend) : backend);
+    }
+
+    @Override
+    public void expireLease(String lockId) {
+        jdbc.update("UPDATE syncguard_leases SET expires_at = ? WHERE lock_id = ?", clockMillis() - 1000, lockId);
+    }
+
+    @Override
+    public void expire(String key) {
+        jdbc.update("UPDATE syncguard_leases SET expires_at = ? WHERE lock_key = ?", clockMillis() - 1000, bytes(key));
+    }
+
+    @Override
+    public void endQueueEntryIn(String lockId, Duration left) {
+        jdbc.update(
+                "UPDATE syncguard_waiters SET expires_at = ? WHERE lock_id = ?",
+                clockMillis() + left.toMillis(),
+                lockId);
+    }
+
+    @Override
+    public void drawnUpTo(String key, long fence) {
+        jdbc.update("UPDATE syncguard_keys SET fence = ? WHERE lock_key = ?", fence, bytes(key));
+    }
+
+    @Override
+    public long storedFence(String key) {
+        return jdbc.queryForList("SELECT fence FROM syncguard_keys WHERE lock_key = ?", Long.class, bytes(key)).stream()
+                .findFirst()
+                .orElse(0L);
+    }
+
+    @Override
+    public FenceSource fences() {
+        return FenceSource.COUNTER;
+    }
+
+    @Override
+    public long clockMillis() {
+        return jdbc.queryForObject("SELECT " + dialect.clock(), Long.class);
+    }
+
+    private static byte[] bytes(String key) {
+        return key.getBytes(StandardCharsets.UTF_8);
+    }
+}
