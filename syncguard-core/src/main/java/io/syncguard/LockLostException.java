@@ -1,6 +1,6 @@
 package io.syncguard;
 
-import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,9 +36,9 @@ public class LockLostException extends LockException {
         boolean isSameLoss = failure instanceof LockLostException one
                 && atEnd instanceof LockLostException other
                 && one.key().equals(other.key());
-        if (failure != atEnd) {
-            (isSameLoss ? List.of(atEnd.getSuppressed()) : List.of(atEnd)).forEach(failure::addSuppressed);
-        }
+        (isSameLoss ? Stream.of(atEnd.getSuppressed()) : Stream.of(atEnd))
+                .filter(each -> each != failure)
+                .forEach(failure::addSuppressed);
     }
 
     /** The key whose lease was lost. */
