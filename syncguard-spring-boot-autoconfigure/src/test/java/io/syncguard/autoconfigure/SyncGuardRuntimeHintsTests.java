@@ -36,7 +36,8 @@ class SyncGuardRuntimeHintsTests {
                 .filter(registrar -> registrar.getClass().getName().startsWith("io.syncguard."))
                 .toList();
         assertThat(registrars).hasSize(3);
-        registrars.forEach(registrar -> registrar.registerHints(hints, getClass().getClassLoader()));
+        registrars.forEach(
+                registrar -> registrar.registerHints(hints, getClass().getClassLoader()));
     }
 
     @Test
