@@ -40,7 +40,7 @@ public record KeyChanges(
             return new Rows<>(inserted, updated, List.copyOf(old.values()));
         }
 
-        /** Does the same for rows in an order. A row that now stands behind others, which it was before, is another one. */
+        /** Compares rows in an order. A row that stands behind others now, and stood before them, is another one. */
         private static <R> Rows<R> inOrder(List<R> before, List<R> after, Function<R, Object> identity) {
             List<Object> places = before.stream().map(identity).toList();
             int last = -1;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** What the connections of one kind of database need. */
 public interface JdbcDatabase {
 
-    /** Whether this is a class of the driver, which opens connections as it does. A subclass may do it in another way. */
+    /** Whether this is a class of the driver, which opens connections as it does. A subclass may differ. */
     boolean isOfDriver(Class<?> type);
 
     /** Whether the driver takes this URL. */

@@ -50,8 +50,8 @@ public final class H2Dialect implements Dialect {
                 "CREATE TABLE IF NOT EXISTS " + tables.waiters()
                         + " (lock_id VARCHAR(64) PRIMARY KEY, lock_key VARBINARY(512) NOT NULL, place BIGINT NOT NULL,"
                         + " mode VARCHAR(9) NOT NULL, permits INT NOT NULL, owner VARCHAR(255) NOT NULL, hand_over"
-                        + " SMALLINT NOT NULL, channel VARCHAR(64), waiter BIGINT NOT NULL, woken BIGINT NOT NULL, arrived_at"
-                        + " BIGINT NOT NULL, expires_at BIGINT NOT NULL)",
+                        + " SMALLINT NOT NULL, channel VARCHAR(64), waiter BIGINT NOT NULL, woken BIGINT NOT NULL,"
+                        + " arrived_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)",
                 "CREATE INDEX IF NOT EXISTS " + tables.waiters() + "_key ON " + tables.waiters() + " (lock_key, place)",
                 "CREATE INDEX IF NOT EXISTS " + tables.waiters() + "_channel ON " + tables.waiters()
                         + " (channel, woken)");

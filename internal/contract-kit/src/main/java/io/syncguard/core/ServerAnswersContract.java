@@ -39,7 +39,7 @@ public abstract class ServerAnswersContract extends SameAnswersContract {
                 .isEqualTo(withoutTheDifference(said));
     }
 
-    /** The release of a lapsed queue entry may answer that it left or expired, or the same as for an unknown lock id. */
+    /** The release of a lapsed queue entry may answer that it left, that it expired, or that it is unknown. */
     private static String withoutTheDifference(String answers) {
         return answers.replace("NotFound", "Expired")
                 .replace("NOT_FOUND", "EXPIRED")

@@ -7,9 +7,11 @@ import io.syncguard.core.QueueContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.testing.MariaDbServer;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The contract of a store, kept by requests that travel in lists, as those of many callers do. */
+@Tag("verification")
 class MariaDbListKitTests {
 
     static final class Store extends PortableContractStore {
