@@ -6,9 +6,6 @@ import java.util.List;
 /** What a database has of its own, beside what its {@linkplain JdbcDatabase connections} need. */
 public interface Dialect extends JdbcDatabase {
 
-    /** Its name, for people. */
-    String name();
-
     /**
      * An expression for the milliseconds since 1970 on the server's clock, whatever the time zone of the session. It is
      * read once per transaction, after the rows are locked.

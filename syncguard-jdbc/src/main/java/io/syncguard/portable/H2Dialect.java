@@ -11,11 +11,6 @@ import org.jspecify.annotations.Nullable;
 /** H2 from 2.2.220 on. */
 public final class H2Dialect implements Dialect {
 
-    @Override
-    public String name() {
-        return "H2";
-    }
-
     /** Its clock stands still within a transaction, from the first look on. */
     @Override
     public String clock() {

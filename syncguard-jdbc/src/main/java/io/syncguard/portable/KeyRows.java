@@ -16,7 +16,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the rows of keys as their states, and writes what the rules have changed. */
@@ -241,8 +240,6 @@ final class KeyRows {
     }
 
     static @Nullable String keyIn(Answer answer) {
-        return answer.rows().isEmpty()
-                ? null
-                : Objects.requireNonNull(answer.rows().get(0)).key(0);
+        return answer.rows().isEmpty() ? null : answer.rows().get(0).key(0);
     }
 }

@@ -106,7 +106,7 @@ final class KeySteps {
         }
     }
 
-    /** Reads keys without a lock. What they show was true at one time after the call began, each table for itself. */
+    /** Reads keys without a lock. Each table shows one time after the call began, and the tables may show different ones. */
     States look(String doing, JdbcConnections connections, Duration limit, Collection<String> keys) {
         return connections.call(
                 doing, limit, connection -> rows.states(sessions.on(connection).send(rows.read(keys, ""))));

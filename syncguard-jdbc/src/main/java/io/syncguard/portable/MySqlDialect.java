@@ -13,11 +13,6 @@ import org.jspecify.annotations.Nullable;
 /** MariaDB from 10.6 on and MySQL from 8.0 on, with either driver. */
 public final class MySqlDialect implements Dialect {
 
-    @Override
-    public String name() {
-        return "MariaDB or MySQL";
-    }
-
     /** The time in UTC, because a local time occurs twice when the clocks go back. */
     @Override
     public String clock() {

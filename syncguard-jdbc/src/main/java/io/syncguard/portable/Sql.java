@@ -1,5 +1,6 @@
 package io.syncguard.portable;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 record Sql(String text, List<? extends @Nullable Object> parameters) {
 
     static Sql of(String text, @Nullable Object... parameters) {
-        return new Sql(text, java.util.Arrays.asList(parameters));
+        return new Sql(text, Arrays.asList(parameters));
     }
 
     /** As many question marks, for a list. */

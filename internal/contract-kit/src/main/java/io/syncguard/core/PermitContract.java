@@ -670,7 +670,7 @@ public abstract class PermitContract extends ListeningFixture {
         void assertWoken(Set<Integer> expected) {
             Set<Long> woken = new HashSet<>(here.woken);
             woken.addAll(there.woken);
-            // Who has asked since then needs no message any more, and a store may keep it back.
+            // A waiter that has asked since then needs no message, and a store may keep it back.
             waiterNumbers(asked).stream()
                     .filter(waiterNumbers(expected)::contains)
                     .forEach(woken::add);
