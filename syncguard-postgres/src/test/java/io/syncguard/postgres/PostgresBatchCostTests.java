@@ -3,13 +3,16 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresProxy;
-import io.syncguard.testing.PostgresServer;
+import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,9 +30,11 @@ class PostgresBatchCostTests {
     private static final List<String> LOCK_IDS =
             REQUESTS.stream().map(AcquireRequest::lockId).toList();
 
-    private final String url = PostgresServer.newDatabaseUrl();
-    private final JdbcTemplate admin = new JdbcTemplate(PostgresServer.dataSource(url));
-    private final PostgresProxy proxy = new PostgresProxy(url);
+    /** Nobody else commits here, and the server itself flushes every ten seconds. */
+    private static final OwnPostgres SERVER = new OwnPostgres(Map.of("fsync", "off", "wal_writer_delay", "10s"));
+
+    private final JdbcTemplate admin = SERVER.jdbc();
+    private final PostgresProxy proxy = new PostgresProxy(SERVER.url());
     private final HikariDataSource pool = new HikariDataSource();
     private final PostgresBatches batches = new PostgresBatches(pool);
 
@@ -45,6 +50,12 @@ class PostgresBatchCostTests {
     void close() {
         pool.close();
         proxy.close();
+        admin.execute("TRUNCATE syncguard_locks");
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        SERVER.close();
     }
 
     @Test

@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
 import org.assertj.core.api.Condition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -212,10 +211,16 @@ public abstract class LeadershipContract {
 
     /** Lets the other process wait for its turn, and receive the wake-up. */
     private void queue(LeaderMember other) {
-        CountDownLatch asked = new CountDownLatch(1);
-        there.backend.afterAcquire = asked::countDown;
         other.join();
-        eventually().until(() -> asked.getCount() == 0 && there.backend.isConnected());
+        eventually().until(() -> isInQueue() && there.backend.isConnected());
+    }
+
+    private boolean isInQueue() {
+        return there.backend
+                .directory()
+                .status("leader:" + NAME)
+                .filter(status -> status.waiters() == 1)
+                .isPresent();
     }
 
     private Condition<Fence> nth(long n) {
