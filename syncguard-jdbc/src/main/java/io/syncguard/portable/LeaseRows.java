@@ -118,6 +118,7 @@ final class LeaseRows {
     /**
      * A message in the rows.
      *
+     * @param waiterNumber a new one for each attempt, which resets how often the waiter was woken
      * @param times how often the waiter was woken
      * @param handOver {@code null} for a waiter who has to look
      */

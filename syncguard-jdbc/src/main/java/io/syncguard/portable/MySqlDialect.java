@@ -19,11 +19,16 @@ public final class MySqlDialect implements Dialect {
         return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000";
     }
 
+    /**
+     * A process that stops within a request, or is cut off, keeps its rows for two fifths of the timeout in MariaDB,
+     * half as long as others wait for them. MySQL takes that limit for a comment.
+     */
     @Override
     public List<String> sessionSettings(long timeoutMillis) {
         return List.of(
                 "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-                "SET SESSION innodb_lock_wait_timeout = " + Math.max(1, timeoutMillis * 8 / 10 / 1000));
+                "SET SESSION innodb_lock_wait_timeout = " + Math.max(1, timeoutMillis * 8 / 10 / 1000)
+                        + " /*M! , idle_transaction_timeout = " + Math.max(1, timeoutMillis * 4 / 10 / 1000) + " */");
     }
 
     @Override
@@ -105,13 +110,15 @@ public final class MySqlDialect implements Dialect {
     public Session read(Connection connection) throws SQLException {
         int isolation = connection.getTransactionIsolation();
         try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT @@SESSION.innodb_lock_wait_timeout")) {
+                ResultSet rows = statement.executeQuery("SELECT CONCAT('SET SESSION innodb_lock_wait_timeout = ',"
+                        + " @@SESSION.innodb_lock_wait_timeout /*M! , ', idle_transaction_timeout = ',"
+                        + " @@SESSION.idle_transaction_timeout */)")) {
             rows.next();
-            long limit = rows.getLong(1);
+            String limits = rows.getString(1);
             return later -> {
                 later.setTransactionIsolation(isolation);
                 try (Statement setting = later.createStatement()) {
-                    setting.execute("SET SESSION innodb_lock_wait_timeout = " + limit);
+                    setting.execute(limits);
                 }
             };
         }

@@ -71,7 +71,7 @@ final class WakeUpLooks implements AutoCloseable {
 
     /** A queue entry was renewed. */
     void renewed(String lockId) {
-        waiting.computeIfPresent(lockId, (id, end) -> time.nanoTime() + waiterTtl);
+        waiting.put(lockId, time.nanoTime() + waiterTtl);
         alarm.ringAt(time.nanoTime() + LONGEST_PAUSE);
     }
 
@@ -80,10 +80,10 @@ final class WakeUpLooks implements AutoCloseable {
         waiting.remove(lockId);
     }
 
-    /** Where this process receives messages; {@code null} without an engine, and while the looks fail. */
+    /** Where this process receives messages, if later looks succeed; {@code null} without an engine. */
     @Nullable
     String channel() {
-        return listener != null && working ? channel : null;
+        return listener == null ? null : channel;
     }
 
     boolean areWorking() {

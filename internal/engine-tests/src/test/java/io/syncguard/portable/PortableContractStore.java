@@ -2,6 +2,7 @@ package io.syncguard.portable;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.ListingBackend;
 import io.syncguard.core.StoreCalls;
@@ -9,15 +10,16 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A database of its own on a real server, until the tests of the class end. */
 abstract class PortableContractStore implements ContractStore {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     /** Long enough for a slow machine. */
-    private static final Duration WAITER_TTL = Duration.ofMinutes(1);
+    static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
     private final Dialect dialect;
     private final HikariDataSource dataSource = new HikariDataSource();
@@ -44,15 +46,25 @@ abstract class PortableContractStore implements ContractStore {
         return this;
     }
 
+    DataSource dataSource() {
+        return dataSource;
+    }
+
     @Override
     public StoreCalls newBackend() {
+        return newBackend(dataSource, Time.SYSTEM);
+    }
+
+    /** Creates a backend whose engine has connections of its own. */
+    StoreCalls newBackend(DataSource engineDataSource, Time time) {
         LockBackend backend = new PortableLockBackend(
                 dataSource,
-                dataSource,
+                engineDataSource,
                 dialect,
                 PortableTables.DEFAULT,
                 new PortableSettings(TIMEOUT, WAITER_TTL, Duration.ZERO, fences()),
-                () -> {});
+                () -> {},
+                time);
         return new StoreCalls(inLists ? new ListingBackend(backend) : backend);
     }
 

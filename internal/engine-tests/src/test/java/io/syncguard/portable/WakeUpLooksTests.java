@@ -1,0 +1,120 @@
+package io.syncguard.portable;
+
+import static io.syncguard.core.EngineFixture.eventually;
+
+import io.syncguard.LockMode;
+import io.syncguard.concurrent.Time;
+import io.syncguard.core.ContractFixture;
+import io.syncguard.core.ManualTime;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.WakeUpListener;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** A process looks for messages as long as somebody waits, whatever has disturbed it. */
+@ExtendWith(H2KitTests.Store.class)
+class WakeUpLooksTests extends ContractFixture {
+
+    private final Set<Long> woken = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean fails = new AtomicBoolean();
+    private final ManualTime time = new ManualTime();
+    private StoreCalls process;
+
+    @AfterEach
+    void close() {
+        process.close();
+    }
+
+    @Test
+    void who_queues_while_the_looks_fail_is_woken_after_they_succeed_again() {
+        process = listening(Time.SYSTEM);
+        AcquireRequest holder = held(writer());
+        fails.set(true);
+        held(request("other", LockMode.EXCLUSIVE, TTL));
+        queued(process, waiting(request("other", LockMode.EXCLUSIVE, TTL)));
+        eventually().until(() -> !process.isConnected());
+        AcquireRequest waiter = waitingWriter();
+        queued(process, waiter);
+
+        fails.set(false);
+        eventually().until(process::isConnected);
+        release(holder);
+
+        eventually().until(() -> woken.contains(waiter.waiterNumber()));
+    }
+
+    @Test
+    void who_renews_its_queue_entry_late_is_woken() {
+        process = listening(time);
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = waitingWriter();
+        queued(process, waiter);
+        time.advance(PortableContractStore.WAITER_TTL.plusSeconds(1));
+        awaitLook();
+
+        process.renewWaiters(List.of(waiter.keyedLockId()));
+        release(holder);
+
+        eventually().until(() -> {
+            time.advance(Duration.ofMillis(100));
+            return woken.contains(waiter.waiterNumber());
+        });
+    }
+
+    /** A thread that reads the clock twice has done all that was due before. */
+    private void awaitLook() {
+        long before = reads();
+        eventually().until(() -> reads() >= before + 2);
+    }
+
+    private long reads() {
+        return time.looks().entrySet().stream()
+                .filter(entry -> entry.getKey().getName().startsWith("syncguard-wake-ups"))
+                .mapToLong(Map.Entry::getValue)
+                .sum();
+    }
+
+    /** A process whose engine has connections that can fail. */
+    private StoreCalls listening(Time time) {
+        PortableContractStore store = (PortableContractStore) store();
+        StoreCalls opened = store.newBackend(failing(store.dataSource()), time);
+        connect(opened, new WakeUpListener() {
+            @Override
+            public void wake(long waiter) {
+                woken.add(waiter);
+            }
+
+            @Override
+            public void handOver(long waiter, AcquireResult.Granted grant) {}
+
+            @Override
+            public void wakeUpsMissed() {}
+        });
+        return opened;
+    }
+
+    private DataSource failing(DataSource source) {
+        return new DelegatingDataSource(source) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                if (fails.get()) {
+                    throw new SQLException("The server cannot be reached", "08001");
+                }
+                return super.getConnection();
+            }
+        };
+    }
+}
