@@ -43,6 +43,14 @@ final class Arena implements AutoCloseable {
         throw new IllegalStateException("This is " + server.description());
     }
 
+    /** The same for MariaDB. */
+    MariaDbServer mariaDb() {
+        if (server instanceof MariaDbServer mariaDb) {
+            return mariaDb;
+        }
+        throw new IllegalStateException("This is " + server.description());
+    }
+
     /** The candidates of the comparison. */
     List<Peer> peers() {
         return Peer.of(store);

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * Compares SyncGuard with other locks on the same server, in interleaved rounds: see docs/benchmarks.md. It starts the
- * servers; PostgreSQL has durable settings.
+ * servers; PostgreSQL and MariaDB have durable settings.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4, at most 20, because some leases are not extended), names of
  * measurements (all). Or {@code --short} and names: a short run that shows only that everything works. In addition
@@ -70,6 +70,14 @@ public final class Compare {
                 measurements.put("redis-hot", new HotKey());
                 measurements.put("redis-time", new HandOverTime());
                 measurements.put("redis-permits", new Permits());
+            }
+            case MARIADB -> {
+                measurements.put("mariadb-costs", new MariaDbCosts());
+                measurements.put("mariadb-free", new FreeKeys());
+                measurements.put("mariadb-refused", new RefusedTries());
+                measurements.put("mariadb-hot", new HotKey());
+                measurements.put("mariadb-time", new HandOverTime());
+                measurements.put("mariadb-waiting", new WaitingProcess());
             }
         }
         return measurements;

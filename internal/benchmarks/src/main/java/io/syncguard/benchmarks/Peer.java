@@ -27,13 +27,13 @@ enum Peer {
     SPRING_INTEGRATION(
             "Spring Integration",
             SpringIntegration::makeTables,
-            url -> SpringIntegration.onPostgres(pool(url), locks -> {})),
+            url -> SpringIntegration.onDatabase(pool(url), locks -> {})),
 
     /** Differs from the one above only while it waits. */
     SPRING_INTEGRATION_1_MS(
             "Spring Integration, 1 ms idle",
             SpringIntegration::makeTables,
-            url -> SpringIntegration.onPostgres(pool(url), locks -> locks.setIdleBetweenTries(Duration.ofMillis(1)))),
+            url -> SpringIntegration.onDatabase(pool(url), locks -> locks.setIdleBetweenTries(Duration.ofMillis(1)))),
 
     ADVISORY_LOCKS("session-level advisory locks", database -> {}, url -> new AdvisoryLocks(pool(url))),
 
@@ -69,15 +69,29 @@ enum Peer {
 
     REDISSON_PERMITS("Redisson, lease time", url -> new RedissonPermits(url, true)),
 
-    REDISSON_PERMITS_WITHOUT_END("Redisson, no lease time", url -> new RedissonPermits(url, false));
+    REDISSON_PERMITS_WITHOUT_END("Redisson, no lease time", url -> new RedissonPermits(url, false)),
 
-    private static final Set<Peer> WITHOUT_WAITING = EnumSet.of(SHEDLOCK, RAW, EMPTY, EMPTY_SCRIPTS);
+    SYNCGUARD_MARIADB(Store.MARIADB, "SyncGuard", database -> {}, url -> new SyncGuard(Bench.portableApplication(url))),
+
+    SHEDLOCK_MARIADB(
+            Store.MARIADB,
+            "ShedLock",
+            database -> new JdbcTemplate(database).execute(ShedLock.TABLE),
+            url -> new ShedLock(pool(url))),
+
+    SPRING_INTEGRATION_MARIADB(
+            Store.MARIADB,
+            "Spring Integration",
+            SpringIntegration::makeTablesOfMariaDb,
+            url -> SpringIntegration.onDatabase(pool(url), locks -> {}));
+
+    private static final Set<Peer> WITHOUT_WAITING = EnumSet.of(SHEDLOCK, RAW, EMPTY, EMPTY_SCRIPTS, SHEDLOCK_MARIADB);
 
     private static final Set<Peer> WITH_PERMITS = EnumSet.of(
             PERMITS, PERMIT_ROWS, PERMIT_ROWS_1_MS, PERMITS_REDIS, REDISSON_PERMITS, REDISSON_PERMITS_WITHOUT_END);
 
     /**
-     * The maximum pool size of each candidate on PostgreSQL. SyncGuard has its own default, 8.
+     * The maximum pool size of each candidate on PostgreSQL and MariaDB. SyncGuard has its own default, 8.
      */
     private static final int CONNECTIONS = 16;
 

@@ -17,8 +17,8 @@ final class ShedLock implements Contender {
     static final String TABLE = """
             CREATE TABLE shedlock (
                 name VARCHAR(64) NOT NULL,
-                lock_until TIMESTAMP NOT NULL,
-                locked_at TIMESTAMP NOT NULL,
+                lock_until TIMESTAMP(3) NOT NULL,
+                locked_at TIMESTAMP(3) NOT NULL,
                 locked_by VARCHAR(255) NOT NULL,
                 PRIMARY KEY (name))
             """;

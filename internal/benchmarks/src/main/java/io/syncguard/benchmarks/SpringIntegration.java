@@ -20,19 +20,27 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
  */
 final class SpringIntegration {
 
-    /** The script in the jar, with all tables of Spring Integration. */
-    private static final String SCRIPT = "org/springframework/integration/jdbc/schema-postgresql.sql";
+    /** The scripts in the jar, with all tables of Spring Integration. */
+    private static final String SCRIPTS = "org/springframework/integration/jdbc/schema-";
 
     private static final Duration TTL = Duration.ofMinutes(1);
 
     private SpringIntegration() {}
 
     static void makeTables(DataSource database) {
-        new ResourceDatabasePopulator(new ClassPathResource(SCRIPT)).execute(database);
+        run("postgresql.sql", database);
+    }
+
+    static void makeTablesOfMariaDb(DataSource database) {
+        run("mysql.sql", database);
+    }
+
+    private static void run(String script, DataSource database) {
+        new ResourceDatabasePopulator(new ClassPathResource(SCRIPTS + script)).execute(database);
     }
 
     /** @param settings changes to the defaults */
-    static PatientContender onPostgres(HikariDataSource pool, Consumer<JdbcLockRegistry> settings) {
+    static PatientContender onDatabase(HikariDataSource pool, Consumer<JdbcLockRegistry> settings) {
         DefaultLockRepository repository = new DefaultLockRepository(pool);
         repository.setTransactionManager(new JdbcTransactionManager(pool));
         repository.afterPropertiesSet();

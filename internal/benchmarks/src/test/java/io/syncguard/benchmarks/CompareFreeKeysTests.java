@@ -22,9 +22,15 @@ class CompareFreeKeysTests {
         assertWorks(Store.POSTGRES);
     }
 
+    @Tag("verification")
+    @Test
+    void everybody_has_done_something_on_mariadb() throws Exception {
+        assertWorks(Store.MARIADB);
+    }
+
     private static void assertWorks(Store store) throws Exception {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
-        Report report = Compare.run(store, Rounds.SHORT, List.of("free", "redis-free"), nowhere);
+        Report report = Compare.run(store, Rounds.SHORT, List.of("free", "redis-free", "mariadb-free"), nowhere);
 
         assertThat(report.rows())
                 .filteredOn(row -> row.title().endsWith("pairs/s"))

@@ -43,6 +43,10 @@ class CompareTests {
     private static final List<String> WHO_WAITS_IN_REDIS =
             List.of("SyncGuard", "Redisson", "Spring Integration, spin", "Spring Integration, pub/sub");
 
+    private static final List<String> IN_MARIADB = List.of("SyncGuard", "ShedLock", "Spring Integration");
+
+    private static final List<String> WHO_WAITS_IN_MARIADB = List.of("SyncGuard", "Spring Integration");
+
     private static final List<String> WITH_PERMITS_ON_POSTGRES =
             List.of("SyncGuard", "a row per permit", "a row per permit, 1 ms idle");
 
@@ -117,6 +121,24 @@ class CompareTests {
         assertThat(lines(Store.REDIS)).containsExactlyEntriesOf(expected);
     }
 
+    @Test
+    void each_work_in_mariadb_has_a_line_for_everybody_who_can_do_it_and_for_the_ratios() {
+        Map<String, List<String>> expected = new LinkedHashMap<>();
+        for (String cost : List.of("round trips", "statements", "flushes")) {
+            expected.put("free key, 1 thread: " + cost + " per pair", IN_MARIADB);
+        }
+        expected.putAll(freeAndRefused(IN_MARIADB));
+        expected.putAll(hot(WHO_WAITS_IN_MARIADB));
+        expected.putAll(time(WHO_WAITS_IN_MARIADB));
+        expected.put(
+                "a key that another process holds: statements per second",
+                WHO_WAITS_IN_MARIADB.stream()
+                        .flatMap(name -> Stream.of(name + ", held", name + ", held and awaited"))
+                        .toList());
+
+        assertThat(lines(Store.MARIADB)).containsExactlyEntriesOf(expected);
+    }
+
     @ParameterizedTest
     @EnumSource
     void everybody_has_done_something(Store store) {
@@ -151,6 +173,14 @@ class CompareTests {
     }
 
     @Test
+    void a_pair_of_the_portable_store_takes_four_round_trips_as_promised() {
+        assertThat(RUNS.get(Store.MARIADB).tables().get("free key, 1 thread: round trips per pair"))
+                .first()
+                .extracting(row -> Math.round(row.figures().get(0)))
+                .isEqualTo(4L);
+    }
+
+    @Test
     void only_advisory_locks_flush_nothing() {
         List<Report.Row> flushes =
                 RUNS.get(Store.POSTGRES).tables().get("free key, 1 thread: flushes of the WAL per pair");
@@ -162,7 +192,7 @@ class CompareTests {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MARIADB")
     void permits_come_back_from_a_killed_process_and_never_from_a_body_that_runs(Store store) {
         Map<String, List<Report.Row>> tables = RUNS.get(store).tables();
 

