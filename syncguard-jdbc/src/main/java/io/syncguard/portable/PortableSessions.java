@@ -49,12 +49,15 @@ final class PortableSessions implements JdbcSessions {
     }
 
     /** Asks with the parameters of both statements, as requests do. */
-    private static boolean takesTogether(Connection connection) {
+    private static boolean takesTogether(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("SELECT ? AS a;\nSELECT ? AS b")) {
             statement.setInt(1, 1);
             statement.setInt(2, 2);
             return statement.execute() && statement.getMoreResults();
         } catch (SQLException ex) {
+            if (connection.isClosed()) {
+                throw ex;
+            }
             return false;
         }
     }

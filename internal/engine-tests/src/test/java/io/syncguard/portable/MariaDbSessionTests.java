@@ -1,8 +1,10 @@
 package io.syncguard.portable;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.core.ContractFixture;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -44,6 +46,21 @@ class MariaDbSessionTests extends ContractFixture {
                             .values())
                     .hasToString("[77, 88]");
         }
+    }
+
+    @Test
+    void a_connection_that_breaks_while_it_is_set_up_is_used_for_no_request() throws SQLException {
+        Connection healthy = connection();
+        Connection breaking = (Connection) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("prepareStatement")) {
+                        healthy.close();
+                        throw new SQLException("Socket error", "08000");
+                    }
+                    return method.invoke(healthy, args);
+                });
+
+        assertThatThrownBy(() -> sessions.prepare(breaking)).hasMessage("Socket error");
     }
 
     private Connection connection() throws SQLException {
