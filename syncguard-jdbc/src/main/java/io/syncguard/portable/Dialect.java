@@ -1,7 +1,11 @@
 package io.syncguard.portable;
 
 import io.syncguard.jdbc.JdbcDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
+import javax.sql.CommonDataSource;
+import org.jspecify.annotations.Nullable;
 
 /** What a database has of its own, beside what its {@linkplain JdbcDatabase connections} need. */
 public interface Dialect extends JdbcDatabase {
@@ -25,4 +29,23 @@ public interface Dialect extends JdbcDatabase {
 
     /** The statements that make the tables where they are missing. */
     List<String> tables(PortableTables tables);
+
+    /** Few drivers show all properties of their {@code DataSource}. */
+    @Override
+    default @Nullable Login loginOf(CommonDataSource source) {
+        return null;
+    }
+
+    @Override
+    default @Nullable Connection ofDriver(Connection connection) throws SQLException {
+        Connection layer = connection;
+        while (!isOfDriver(layer.getClass())) {
+            Connection beneath = layer.isWrapperFor(Connection.class) ? layer.unwrap(Connection.class) : null;
+            if (beneath == null || beneath == layer) {
+                return null;
+            }
+            layer = beneath;
+        }
+        return layer;
+    }
 }

@@ -5,8 +5,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import javax.sql.CommonDataSource;
-import org.jspecify.annotations.Nullable;
 
 /** H2 from 2.2.220 on. */
 public final class H2Dialect implements Dialect {
@@ -63,18 +61,7 @@ public final class H2Dialect implements Dialect {
     }
 
     @Override
-    public @Nullable Login loginOf(CommonDataSource source) {
-        return null;
-    }
-
-    @Override
     public void complete(HikariConfig details, Duration timeout, String applicationName) {}
-
-    @Override
-    public @Nullable Connection ofDriver(Connection connection) throws SQLException {
-        Connection layer = connection.isWrapperFor(Connection.class) ? connection.unwrap(Connection.class) : connection;
-        return isOfDriver(layer.getClass()) ? layer : null;
-    }
 
     @Override
     public String storeOf(Connection connection) throws SQLException {

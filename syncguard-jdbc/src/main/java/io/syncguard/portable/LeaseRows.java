@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Statements on many leases or queue entries, which lock no keys. Each is a transaction of its own. */
+/** Statements on many leases or queue entries, which lock no keys. */
 final class LeaseRows {
 
     private final JdbcConnections connections;

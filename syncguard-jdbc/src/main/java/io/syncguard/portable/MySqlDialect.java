@@ -7,8 +7,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import javax.sql.CommonDataSource;
-import org.jspecify.annotations.Nullable;
 
 /** MariaDB from 10.6 on and MySQL from 8.0 on, with either driver. */
 public final class MySqlDialect implements Dialect {
@@ -65,12 +63,6 @@ public final class MySqlDialect implements Dialect {
         return url.startsWith("jdbc:mariadb:") || url.startsWith("jdbc:mysql:");
     }
 
-    /** Neither driver shows all properties of its {@code DataSource}. */
-    @Override
-    public @Nullable Login loginOf(CommonDataSource source) {
-        return null;
-    }
-
     @Override
     public void complete(HikariConfig details, Duration timeout, String applicationName) {
         if (details.getDataSource() == null) {
@@ -82,19 +74,6 @@ public final class MySqlDialect implements Dialect {
             details.addDataSourceProperty("allowMultiQueries", "true");
             details.addDataSourceProperty("useServerPrepStmts", "false");
         }
-    }
-
-    @Override
-    public @Nullable Connection ofDriver(Connection connection) throws SQLException {
-        Connection layer = connection;
-        while (!isOfDriver(layer.getClass())) {
-            Connection beneath = layer.isWrapperFor(Connection.class) ? layer.unwrap(Connection.class) : null;
-            if (beneath == null || beneath == layer) {
-                return null;
-            }
-            layer = beneath;
-        }
-        return layer;
     }
 
     @Override

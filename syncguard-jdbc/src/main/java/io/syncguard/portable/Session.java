@@ -31,7 +31,7 @@ final class Session {
         this.sendsTogether = sendsTogether;
     }
 
-    /** Sends statements, each in a transaction of its own. */
+    /** Sends statements that need no common transaction. PostgreSQL's driver makes one of those that travel together. */
     List<Answer> send(List<Sql> statements) throws SQLException {
         return sendsTogether ? sendAll(statements) : sendEach(statements);
     }
