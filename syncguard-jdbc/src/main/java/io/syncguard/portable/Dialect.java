@@ -30,6 +30,11 @@ public interface Dialect extends JdbcDatabase {
     /** The statements that make the tables where they are missing. */
     List<String> tables(PortableTables tables);
 
+    /** The end of a query that answers as many rows as its last parameter says. */
+    default String limit() {
+        return "LIMIT ?";
+    }
+
     /** Few drivers show all properties of their {@code DataSource}. */
     @Override
     default @Nullable Login loginOf(CommonDataSource source) {

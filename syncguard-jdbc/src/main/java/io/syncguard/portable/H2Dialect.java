@@ -2,7 +2,9 @@ package io.syncguard.portable;
 
 import com.zaxxer.hikari.HikariConfig;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 
@@ -12,7 +14,13 @@ public final class H2Dialect implements Dialect {
     /** Its clock stands still within a transaction, from the first look on. */
     @Override
     public String clock() {
-        return "DATEDIFF(MILLISECOND, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00', CURRENT_TIMESTAMP(3))";
+        return "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(3)) * 1000 AS BIGINT)";
+    }
+
+    /** Some of its modes know no {@code LIMIT}. */
+    @Override
+    public String limit() {
+        return "FETCH FIRST ? ROWS ONLY";
     }
 
     @Override
@@ -71,6 +79,16 @@ public final class H2Dialect implements Dialect {
     @Override
     public Session read(Connection connection) throws SQLException {
         int isolation = connection.getTransactionIsolation();
-        return later -> later.setTransactionIsolation(isolation);
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("CALL LOCK_TIMEOUT()")) {
+            rows.next();
+            String limit = "SET LOCK_TIMEOUT " + rows.getLong(1);
+            return later -> {
+                later.setTransactionIsolation(isolation);
+                try (Statement setting = later.createStatement()) {
+                    setting.execute(limit);
+                }
+            };
+        }
     }
 }

@@ -27,6 +27,7 @@ final class LeaseRows {
     private final String leases;
     private final String waiters;
     private final String clock;
+    private final String limit;
     private final long waiterTtlMillis;
 
     /** @param connections those of the engine */
@@ -41,6 +42,7 @@ final class LeaseRows {
         this.leases = tables.leases();
         this.waiters = tables.waiters();
         this.clock = dialect.clock();
+        this.limit = dialect.limit();
         this.waiterTtlMillis = waiterTtl.toMillis();
     }
 
@@ -183,10 +185,10 @@ final class LeaseRows {
                 prefix);
     }
 
-    private List<String> keys(String doing, String select, int limit, Object... parameters) {
+    private List<String> keys(String doing, String select, int most, Object... parameters) {
         List<Object> all = new ArrayList<>(List.of(parameters));
-        all.add(limit);
-        return send(doing, null, List.of(new Sql(select + " ORDER BY lock_key LIMIT ?", all))).get(0).rows().stream()
+        all.add(most);
+        return send(doing, null, List.of(new Sql(select + " ORDER BY lock_key " + limit, all))).get(0).rows().stream()
                 .map(row -> row.key(0))
                 .toList();
     }

@@ -59,6 +59,7 @@ final class PortableErrors {
                 "the server cannot be reached. Start it, correct spring.datasource.url, or try again later",
                 Set.of(1053, 1077, 1927),
                 "08",
+                "25P03",
                 "57P"),
         REFUSED_VALUE(
                 LockErrorCode.INVALID_ARGUMENT,

@@ -24,6 +24,7 @@ public final class PostgresDialect implements Dialect {
             "enable_seqscan", "off");
 
     private static final String LIMIT = "lock_timeout";
+    private static final String IDLE_LIMIT = "idle_in_transaction_session_timeout";
 
     private static final String STORE = """
             SELECT format('database ''%s'' of server %s', current_database(), system_identifier) FROM pg_control_system()
@@ -35,11 +36,17 @@ public final class PostgresDialect implements Dialect {
         return "CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)";
     }
 
+    /**
+     * A process that stops within a request, or is cut off, keeps its rows for two fifths of the timeout, half as long
+     * as others wait for them.
+     */
     @Override
     public List<String> sessionSettings(long timeoutMillis) {
         return Stream.concat(
                         SETTINGS.entrySet().stream().map(each -> set(each.getKey(), each.getValue())),
-                        Stream.of(set(LIMIT, String.valueOf(timeoutMillis * 8 / 10))))
+                        Stream.of(
+                                set(LIMIT, String.valueOf(timeoutMillis * 8 / 10)),
+                                set(IDLE_LIMIT, String.valueOf(timeoutMillis * 4 / 10))))
                 .toList();
     }
 
@@ -107,8 +114,8 @@ public final class PostgresDialect implements Dialect {
     public Session read(Connection connection) throws SQLException {
         Map<String, String> before = new HashMap<>();
         try (PreparedStatement statement = connection.prepareStatement("SELECT current_setting(?)")) {
-            for (String name :
-                    Stream.concat(SETTINGS.keySet().stream(), Stream.of(LIMIT)).toList()) {
+            for (String name : Stream.concat(SETTINGS.keySet().stream(), Stream.of(LIMIT, IDLE_LIMIT))
+                    .toList()) {
                 statement.setString(1, name);
                 try (ResultSet rows = statement.executeQuery()) {
                     rows.next();

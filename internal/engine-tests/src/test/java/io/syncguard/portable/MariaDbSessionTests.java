@@ -1,69 +1,14 @@
 package io.syncguard.portable;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
-import io.syncguard.core.ContractFixture;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.util.List;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** The limits of a session in MariaDB. */
 @ExtendWith(MariaDbKitTests.Store.class)
-class MariaDbSessionTests extends ContractFixture {
+class MariaDbSessionTests extends PortableSessionTests {
 
-    private final Dialect dialect = new MySqlDialect();
-    private final PortableSessions sessions = new PortableSessions(dialect, PortableContractStore.TIMEOUT);
-
-    /** The network may be cut between the two round trips of a request, too. */
-    @Test
-    void a_process_that_stops_within_a_request_does_not_keep_the_key_from_others() throws SQLException {
-        release(held(writer()));
-        try (Connection stopped = connection()) {
-            sessions.prepare(stopped);
-            sessions.on(stopped).begin(new KeyRows(PortableTables.DEFAULT, dialect).read(List.of(KEY), "FOR UPDATE"));
-
-            granted(writer());
-        }
-    }
-
-    @Test
-    void a_connection_of_the_application_gets_its_limits_back() throws SQLException {
-        try (Connection lent = connection()) {
-            JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(lent, true));
-            jdbc.execute("SET SESSION innodb_lock_wait_timeout = 77, idle_transaction_timeout = 88");
-            var session = dialect.read(lent);
-            sessions.prepare(lent);
-
-            session.restore(lent);
-
-            assertThat(jdbc.queryForMap("SELECT @@innodb_lock_wait_timeout AS a, @@idle_transaction_timeout AS b")
-                            .values())
-                    .hasToString("[77, 88]");
-        }
-    }
-
-    @Test
-    void a_connection_that_breaks_while_it_is_set_up_is_used_for_no_request() throws SQLException {
-        Connection healthy = connection();
-        Connection breaking = (Connection) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
-                    if (method.getName().equals("prepareStatement")) {
-                        healthy.close();
-                        throw new SQLException("Socket error", "08000");
-                    }
-                    return method.invoke(healthy, args);
-                });
-
-        assertThatThrownBy(() -> sessions.prepare(breaking)).hasMessage("Socket error");
-    }
-
-    private Connection connection() throws SQLException {
-        return ((PortableContractStore) store()).dataSource().getConnection();
+    MariaDbSessionTests() {
+        super(
+                new MySqlDialect(),
+                "SET SESSION innodb_lock_wait_timeout = 77, idle_transaction_timeout = 88",
+                "SELECT @@innodb_lock_wait_timeout AS a, @@idle_transaction_timeout AS b");
     }
 }

@@ -21,10 +21,12 @@ final class PortableStoppedStore implements StoppedStore {
 
     private final HikariDataSource dataSource;
     private final JdbcTemplate jdbc;
+    private final Dialect real;
     private final Dialect dialect;
     private final PortableSettings settings;
 
     PortableStoppedStore(Dialect real, String url, FenceSource fences) {
+        this.real = real;
         dialect = (Dialect) Proxy.newProxyInstance(
                 Dialect.class.getClassLoader(),
                 new Class<?>[] {Dialect.class},
@@ -54,6 +56,11 @@ final class PortableStoppedStore implements StoppedStore {
     @Override
     public void moveClock(Duration by) {
         jdbc.update("UPDATE test_clock SET millis = millis + ?", by.toMillis());
+    }
+
+    /** The clock that requests would read without this one. */
+    long clockMillis() {
+        return jdbc.queryForObject("SELECT " + real.clock(), Long.class);
     }
 
     @Override

@@ -1,0 +1,71 @@
+package io.syncguard.portable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.UUID;
+import org.h2.tools.Server;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The portable store in H2 with settings that an application may have. */
+class H2SettingsTests {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "MODE=MySQL;DATABASE_TO_LOWER=TRUE;CASE_INSENSITIVE_IDENTIFIERS=TRUE",
+                "MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH",
+                "MODE=Oracle",
+                "MODE=MSSQLServer",
+                "MODE=DB2",
+                "MODE=STRICT",
+                "DATABASE_TO_UPPER=FALSE",
+                "IGNORECASE=TRUE",
+                "LOCK_TIMEOUT=1",
+                "AUTOCOMMIT=OFF",
+                "TIME ZONE=Asia/Kolkata",
+                "NON_KEYWORDS=KEY,VALUE"
+            })
+    void keeps_locks_whatever_the_application_sets(String settings) {
+        UsualLife.passes(new H2Dialect(), "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;" + settings);
+    }
+
+    @Test
+    void keeps_locks_in_a_file(@TempDir Path directory) {
+        UsualLife.passes(new H2Dialect(), "jdbc:h2:file:" + directory.resolve("locks"));
+    }
+
+    @Test
+    void keeps_locks_in_a_server(@TempDir Path directory) throws SQLException {
+        Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-baseDir", directory.toString())
+                .start();
+        try {
+            UsualLife.passes(new H2Dialect(), "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/./locks");
+        } finally {
+            server.stop();
+        }
+    }
+
+    @Test
+    void a_connection_of_the_application_gets_its_limit_back() throws SQLException {
+        H2Dialect dialect = new H2Dialect();
+        try (Connection lent = DriverManager.getConnection("jdbc:h2:mem:;LOCK_TIMEOUT=77")) {
+            var session = dialect.read(lent);
+            new PortableSessions(dialect, Duration.ofSeconds(5)).prepare(lent);
+
+            session.restore(lent);
+
+            ResultSet limit = lent.createStatement().executeQuery("CALL LOCK_TIMEOUT()");
+            limit.next();
+            assertThat(limit.getLong(1)).isEqualTo(77);
+        }
+    }
+}

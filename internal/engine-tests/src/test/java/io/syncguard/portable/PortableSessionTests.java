@@ -1,0 +1,78 @@
+package io.syncguard.portable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.core.ContractFixture;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** The sessions of requests. Each subclass names the database. */
+abstract class PortableSessionTests extends ContractFixture {
+
+    private final Dialect dialect;
+    private final String set;
+    private final String get;
+    private final PortableSessions sessions;
+
+    /**
+     * @param set sets two limits of a session to 77 and 88
+     * @param get reads them
+     */
+    PortableSessionTests(Dialect dialect, String set, String get) {
+        this.dialect = dialect;
+        this.set = set;
+        this.get = get;
+        this.sessions = new PortableSessions(dialect, PortableContractStore.TIMEOUT);
+    }
+
+    /** The network may be cut between the two round trips of a request, too. */
+    @Test
+    void a_process_that_stops_within_a_request_does_not_keep_the_key_from_others() throws SQLException {
+        release(held(writer()));
+        try (Connection stopped = connection()) {
+            sessions.prepare(stopped);
+            sessions.on(stopped).begin(new KeyRows(PortableTables.DEFAULT, dialect).read(List.of(KEY), "FOR UPDATE"));
+
+            granted(writer());
+        }
+    }
+
+    @Test
+    void a_connection_of_the_application_gets_its_limits_back() throws SQLException {
+        try (Connection lent = connection()) {
+            JdbcTemplate jdbc = new JdbcTemplate(new SingleConnectionDataSource(lent, true));
+            jdbc.execute(set);
+            var session = dialect.read(lent);
+            sessions.prepare(lent);
+
+            session.restore(lent);
+
+            assertThat(jdbc.queryForMap(get).values()).hasToString("[77, 88]");
+        }
+    }
+
+    @Test
+    void a_connection_that_breaks_while_it_is_set_up_is_used_for_no_request() throws SQLException {
+        Connection healthy = connection();
+        Connection breaking = (Connection) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
+                    if (method.getName().equals("prepareStatement")) {
+                        healthy.close();
+                        throw new SQLException("Socket error", "08000");
+                    }
+                    return method.invoke(healthy, args);
+                });
+
+        assertThatThrownBy(() -> sessions.prepare(breaking)).hasMessage("Socket error");
+    }
+
+    private Connection connection() throws SQLException {
+        return ((PortableContractStore) store()).dataSource().getConnection();
+    }
+}
