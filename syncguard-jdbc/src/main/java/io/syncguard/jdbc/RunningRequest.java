@@ -68,6 +68,12 @@ final class RunningRequest implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
+            if (reason != null) {
+                // Shows the pool that it is closed: the request may have ended well just before.
+                connection.clearWarnings();
+            }
+        } catch (SQLException ex) {
+            log.debug("The connection was aborted", ex);
         } finally {
             lock.unlock();
         }

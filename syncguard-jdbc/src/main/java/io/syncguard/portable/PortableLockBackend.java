@@ -243,7 +243,7 @@ public final class PortableLockBackend implements LockBackend {
         List<KeyedLockId> ids = keyed(requests.stream().map(ReleaseRequest::id).toList());
         return CompletableFuture.completedFuture(steps.run(
                 "releasing a lock",
-                handsOver ? connections : engineConnections,
+                handsOver ? connections.uninterruptible() : engineConnections,
                 info.timeout(),
                 keysOf(ids),
                 waits ? Locking.WAITING : Locking.SKIPPING,

@@ -1,14 +1,54 @@
 package io.syncguard.portable;
 
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.ManualTime;
+import io.syncguard.core.StoreCalls;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ReleaseResult;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 @ExtendWith(MariaDbKitTests.Store.class)
 class MariaDbSessionTests extends PortableSessionTests {
+
+    private static final String WAITS =
+            "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
 
     MariaDbSessionTests() {
         super(
                 new MySqlDialect(),
                 "SET SESSION innodb_lock_wait_timeout = 77, idle_transaction_timeout = 88",
                 "SELECT @@innodb_lock_wait_timeout AS a, @@idle_transaction_timeout AS b");
+    }
+
+    @Test
+    void a_release_goes_on_when_its_caller_is_interrupted() throws Exception {
+        ManualTime time = new ManualTime();
+        AcquireRequest holder = held(writer());
+        try (StoreCalls process = ((PortableContractStore) store()).newBackend(dataSource(), time);
+                Connection other = connection()) {
+            sessions.prepare(other);
+            Session transaction = sessions.on(other);
+            transaction.begin(new KeyRows(PortableTables.DEFAULT, dialect).read(List.of(KEY), "FOR UPDATE"));
+            FutureTask<ReleaseResult> release = new FutureTask<>(() -> process.release(holder.keyedLockId()));
+            Thread caller = new Thread(release);
+            caller.start();
+            JdbcTemplate jdbc = new JdbcTemplate(dataSource());
+            eventually().until(() -> !jdbc.queryForList(WAITS).isEmpty());
+
+            caller.interrupt();
+            time.advance(Duration.ofSeconds(1));
+            WakeUpLooksTests.awaitReads(time, "syncguard-requests");
+            transaction.rollBack();
+
+            assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        }
     }
 }

@@ -3,10 +3,17 @@ package io.syncguard.portable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.ContractFixture;
+import io.syncguard.jdbc.JdbcConnections;
+import io.syncguard.jdbc.RunningRequests;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -15,10 +22,10 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 /** The sessions of requests. Each subclass names the database. */
 abstract class PortableSessionTests extends ContractFixture {
 
-    private final Dialect dialect;
+    final Dialect dialect;
     private final String set;
     private final String get;
-    private final PortableSessions sessions;
+    final PortableSessions sessions;
 
     /**
      * @param set sets two limits of a session to 77 and 88
@@ -72,7 +79,38 @@ abstract class PortableSessionTests extends ContractFixture {
         assertThatThrownBy(() -> sessions.prepare(breaking)).hasMessage("Socket error");
     }
 
-    private Connection connection() throws SQLException {
-        return ((PortableContractStore) store()).dataSource().getConnection();
+    @Test
+    void a_request_that_was_interrupted_at_its_end_leaves_no_closed_connection_in_the_pool() {
+        HikariConfig one = new HikariConfig();
+        dataSource().copyStateTo(one);
+        one.setMaximumPoolSize(1);
+        try (HikariDataSource pool = new HikariDataSource(one);
+                RunningRequests requests = new RunningRequests(Time.SYSTEM)) {
+            JdbcConnections connections = new JdbcConnections(pool, sessions, PortableContractStore.TIMEOUT, requests);
+            connections.call("being interrupted", Duration.ofSeconds(1), connection -> {
+                Thread.currentThread().interrupt();
+                Connection driver = dialect.ofDriver(connection);
+                while (!driver.isClosed()) {
+                    Thread.onSpinWait();
+                }
+                return null;
+            });
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(connections.<Boolean>call("going on", connection -> connection.isValid(1)))
+                    .isTrue();
+        }
+    }
+
+    /** A connection that no test gets after this one. */
+    final Connection connection() throws SQLException {
+        return DriverManager.getConnection(
+                dataSource().getJdbcUrl(),
+                dataSource().getUsername(),
+                dataSource().getPassword());
+    }
+
+    final HikariDataSource dataSource() {
+        return (HikariDataSource) ((PortableContractStore) store()).dataSource();
     }
 }

@@ -63,7 +63,7 @@ class WakeUpLooksTests extends ContractFixture {
         AcquireRequest waiter = waitingWriter();
         queued(process, waiter);
         time.advance(PortableContractStore.WAITER_TTL.plusSeconds(1));
-        awaitLook();
+        awaitReads(time, "syncguard-wake-ups");
 
         process.renewWaiters(List.of(waiter.keyedLockId()));
         release(holder);
@@ -75,14 +75,14 @@ class WakeUpLooksTests extends ContractFixture {
     }
 
     /** A thread that reads the clock twice has done all that was due before. */
-    private void awaitLook() {
-        long before = reads();
-        eventually().until(() -> reads() >= before + 2);
+    static void awaitReads(ManualTime time, String thread) {
+        long before = reads(time, thread);
+        eventually().until(() -> reads(time, thread) >= before + 2);
     }
 
-    private long reads() {
+    private static long reads(ManualTime time, String thread) {
         return time.looks().entrySet().stream()
-                .filter(entry -> entry.getKey().getName().startsWith("syncguard-wake-ups"))
+                .filter(entry -> entry.getKey().getName().startsWith(thread))
                 .mapToLong(Map.Entry::getValue)
                 .sum();
     }
