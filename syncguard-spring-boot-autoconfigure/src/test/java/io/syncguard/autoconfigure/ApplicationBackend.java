@@ -1,8 +1,14 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.CallerBatching;
 import io.syncguard.core.StoreCalls;
+import io.syncguard.jdbc.JdbcDatabase;
 import io.syncguard.jdbc.JdbcPools;
+import io.syncguard.portable.MySqlDialect;
+import io.syncguard.portable.PortableLockBackend;
+import io.syncguard.portable.PortableSettings;
+import io.syncguard.portable.PortableTables;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresDatabase;
 import io.syncguard.postgres.PostgresSchema;
@@ -20,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Creates the backend of an application by the URL of its server, for tests that need no application. The backend has
@@ -77,6 +84,9 @@ public final class ApplicationBackend {
                     value(properties, BATCHING, RedisBatching.AUTO),
                     redisSettings(networkTimeout, waiterTtl, 4, properties));
         }
+        if (url.startsWith("jdbc:mariadb:")) {
+            return onMariaDb(url, poolSize, networkTimeout, waiterTtl, properties);
+        }
         return url.startsWith("redis:")
                 ? onRedis(
                         url,
@@ -115,6 +125,27 @@ public final class ApplicationBackend {
         return batching.backend(application, settings);
     }
 
+    private static StoreCalls onMariaDb(
+            String url,
+            int poolSize,
+            Duration networkTimeout,
+            Duration waiterTtl,
+            Function<String, @Nullable String> properties) {
+        MySqlDialect dialect = new MySqlDialect();
+        JdbcPools pools = pools(dialect, url, false, poolSize, networkTimeout);
+        JdbcTemplate jdbc = new JdbcTemplate(pools.operations());
+        dialect.tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+        pools.started();
+        return value(properties, BATCHING, CallerBatching.AUTO)
+                .on(new PortableLockBackend(
+                        pools.operations(),
+                        pools.engine(),
+                        dialect,
+                        PortableTables.DEFAULT,
+                        new PortableSettings(pools.timeout(), waiterTtl, Duration.ZERO, FenceSource.COUNTER),
+                        pools::close));
+    }
+
     private static StoreCalls onPostgres(
             String url,
             int poolSize,
@@ -134,14 +165,19 @@ public final class ApplicationBackend {
     }
 
     private static JdbcPools pools(String url, int poolSize, Duration networkTimeout) {
+        return pools(new PostgresDatabase(), url, true, poolSize, networkTimeout);
+    }
+
+    private static JdbcPools pools(
+            JdbcDatabase database, String url, boolean wakeUps, int poolSize, Duration networkTimeout) {
         // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
         return new JdbcPools(
-                new PostgresDatabase(),
+                database,
                 application,
                 false,
-                new JdbcPools.Settings("syncguard.postgres", poolSize, true, networkTimeout, ""));
+                new JdbcPools.Settings("syncguard.postgres", poolSize, wakeUps, networkTimeout, ""));
     }
 
     private static StoreCalls on(JdbcPools pools, Duration waiterTtl, PostgresBatching batching) {

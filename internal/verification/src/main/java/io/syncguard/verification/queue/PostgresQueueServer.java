@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A new database with the schema. */
-public final class PostgresQueueServer implements QueueServer {
+public final class PostgresQueueServer implements CountingQueueServer {
 
     private static final String END_OF_A_LISTENER = """
             SELECT pg_terminate_backend(pid) FROM (

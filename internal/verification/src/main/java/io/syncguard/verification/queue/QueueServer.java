@@ -11,12 +11,6 @@ public interface QueueServer extends AutoCloseable {
     /** The number of waiters of the key. */
     int waiters(String key);
 
-    /** The number of requests that the server has answered. */
-    long requests();
-
-    /** The number of wake-ups that the server has sent. */
-    long wakeUps();
-
     /** The lock ids of all leases and queue entries. */
     Collection<String> lockIds();
 

@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A separate Redis for the test. */
-public final class RedisQueueServer implements QueueServer {
+public final class RedisQueueServer implements CountingQueueServer {
 
     private static final Pattern ID = Pattern.compile("\\bid=(\\d+)");
 

@@ -30,11 +30,11 @@ abstract class ManyProcessesContract {
     /** Longer than the period of the heartbeats, if there are many locks. */
     private static final int REST_SECONDS = PROCESSES < 20 ? 3 : 12;
 
-    private final QueueServer server;
+    private final CountingQueueServer server;
     private final LockEngine locks;
     private final List<ChildJvm> children;
 
-    ManyProcessesContract(QueueServer server) {
+    ManyProcessesContract(CountingQueueServer server) {
         this.server = server;
         this.locks = QueueProcess.locks(server.url());
         this.children = Stream.generate(() -> ChildJvm.start(QueueProcess.class, server.url()))
