@@ -11,6 +11,9 @@ import java.util.List;
 /** MariaDB from 10.6 on and MySQL from 8.0 on, with either driver. */
 public final class MySqlDialect implements Dialect {
 
+    /** The one mode that drivers follow. Others change what functions, empty texts and long texts mean. */
+    private static final String ESCAPES = "NO_BACKSLASH_ESCAPES";
+
     /** The time in UTC, because a local time occurs twice when the clocks go back. */
     @Override
     public String clock() {
@@ -25,6 +28,8 @@ public final class MySqlDialect implements Dialect {
     public List<String> sessionSettings(long timeoutMillis) {
         return List.of(
                 "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+                "SET SESSION sql_mode = IF(FIND_IN_SET('" + ESCAPES + "', @@sql_mode), 'STRICT_ALL_TABLES," + ESCAPES
+                        + "', 'STRICT_ALL_TABLES')",
                 "SET SESSION innodb_lock_wait_timeout = " + Math.max(1, timeoutMillis * 8 / 10 / 1000)
                         + " /*M! , idle_transaction_timeout = " + Math.max(1, timeoutMillis * 4 / 10 / 1000) + " */");
     }
@@ -89,7 +94,8 @@ public final class MySqlDialect implements Dialect {
     public Session read(Connection connection) throws SQLException {
         int isolation = connection.getTransactionIsolation();
         try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT CONCAT('SET SESSION innodb_lock_wait_timeout = ',"
+                ResultSet rows = statement.executeQuery("SELECT CONCAT('SET SESSION sql_mode = ''', @@SESSION.sql_mode,"
+                        + " ''', innodb_lock_wait_timeout = ',"
                         + " @@SESSION.innodb_lock_wait_timeout /*M! , ', idle_transaction_timeout = ',"
                         + " @@SESSION.idle_transaction_timeout */)")) {
             rows.next();

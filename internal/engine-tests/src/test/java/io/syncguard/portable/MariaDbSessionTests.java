@@ -24,8 +24,8 @@ class MariaDbSessionTests extends PortableSessionTests {
     MariaDbSessionTests() {
         super(
                 new MySqlDialect(),
-                "SET SESSION innodb_lock_wait_timeout = 77, idle_transaction_timeout = 88",
-                "SELECT @@innodb_lock_wait_timeout AS a, @@idle_transaction_timeout AS b");
+                "SET SESSION innodb_lock_wait_timeout = 77, idle_transaction_timeout = 88, sql_mode = 'ANSI_QUOTES'",
+                "SELECT @@innodb_lock_wait_timeout AS a, @@idle_transaction_timeout AS b, @@sql_mode AS c");
     }
 
     @Test

@@ -21,6 +21,8 @@ public final class MariaDbServer {
 
     private static final String URL = "SYNCGUARD_TEST_MARIADB_URL";
 
+    private static final String MYSQL_URL = "SYNCGUARD_TEST_MYSQL_URL";
+
     private static final AtomicInteger DATABASES = new AtomicInteger();
 
     private MariaDbServer() {}
@@ -30,14 +32,25 @@ public final class MariaDbServer {
         assumeTrue(
                 System.getenv(URL) != null || isLinuxOnX86(),
                 "The embedded MariaDB runs on Linux on x86-64: name a server in " + URL + " to run these tests");
+        return newDatabaseUrl(Running.SERVER_URL);
+    }
+
+    /** The URL of a new, empty database on the MySQL of the environment variable {@value #MYSQL_URL}. */
+    public static String newMySqlDatabaseUrl() {
+        String server = System.getenv(MYSQL_URL);
+        assumeTrue(server != null, "There is no embedded MySQL: name a server in " + MYSQL_URL + " to run these tests");
+        return newDatabaseUrl(server);
+    }
+
+    private static String newDatabaseUrl(String server) {
         String name = "test_" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
-        try (Connection connection = DriverManager.getConnection(Running.SERVER_URL);
+        try (Connection connection = DriverManager.getConnection(server);
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE DATABASE " + name);
         } catch (SQLException ex) {
             throw new IllegalStateException("No test database could be made at the test server", ex);
         }
-        return Running.SERVER_URL.replaceFirst("(jdbc:\\w+://[^/]+/)[^?]*", "$1" + name);
+        return server.replaceFirst("(jdbc:\\w+://[^/]+/)[^?]*", "$1" + name);
     }
 
     private static boolean isLinuxOnX86() {
