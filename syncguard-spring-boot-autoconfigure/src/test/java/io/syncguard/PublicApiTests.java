@@ -1,7 +1,7 @@
 package io.syncguard;
 
 import com.tngtech.archunit.core.domain.JavaClass;
-import io.syncguard.autoconfigure.PostgresLockManagers;
+import io.syncguard.autoconfigure.JdbcLockManagers;
 import io.syncguard.testing.PublicApi;
 import java.io.IOException;
 import java.util.Set;
@@ -37,6 +37,6 @@ class PublicApiTests {
     private static boolean isImported(JavaClass type) {
         return type.isAnnotation()
                 || IMPORTED.contains(type.getPackageName())
-                || type.isEquivalentTo(PostgresLockManagers.class);
+                || type.isEquivalentTo(JdbcLockManagers.class);
     }
 }

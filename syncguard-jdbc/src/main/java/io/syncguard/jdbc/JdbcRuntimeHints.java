@@ -7,7 +7,8 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Registers what a native image has to contain: what is read by reflection, and the proxy of a lent connection. */
+/** Registers what a native image has to contain: what is read by reflection, the proxy of a lent connection,
+ * and the scripts. */
 final class JdbcRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
@@ -24,5 +25,6 @@ final class JdbcRuntimeHints implements RuntimeHintsRegistrar {
                 .forEach((type, field) ->
                         hints.reflection().registerTypeIfPresent(classLoader, type, hint -> hint.withField(field)));
         hints.proxies().registerJdkProxy(Connection.class);
+        hints.resources().registerPattern("syncguard/schema/*/R__syncguard_schema.sql");
     }
 }

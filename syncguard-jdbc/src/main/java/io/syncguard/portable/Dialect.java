@@ -1,5 +1,7 @@
 package io.syncguard.portable;
 
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import io.syncguard.jdbc.JdbcDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,8 +9,20 @@ import java.util.List;
 import javax.sql.CommonDataSource;
 import org.jspecify.annotations.Nullable;
 
-/** What a database has of its own, beside what its {@linkplain JdbcDatabase connections} need. */
+/**
+ * What a database has of its own, beside what its {@linkplain JdbcDatabase connections} need. An application may have
+ * one for another database, as a bean. Each locks rows with {@code FOR UPDATE SKIP LOCKED}.
+ */
 public interface Dialect extends JdbcDatabase {
+
+    /** Whether it is the dialect of this product, as JDBC names it. */
+    boolean isOf(String product);
+
+    /**
+     * The folder of its script on the class path, in {@code syncguard/schema}. The script has no semicolon but at the ends
+     * of its statements, and changes nothing where the tables are.
+     */
+    String scripts();
 
     /**
      * An expression for the milliseconds since 1970 on the server's clock, whatever the time zone of the session. It is
@@ -26,9 +40,6 @@ public interface Dialect extends JdbcDatabase {
      * @param keys how many; each is one parameter
      */
     String insertKeys(String table, int keys);
-
-    /** The statements that make the tables where they are missing. */
-    List<String> tables(PortableTables tables);
 
     /** The end of a query that answers as many rows as its last parameter says. */
     default String limit() {
@@ -52,5 +63,23 @@ public interface Dialect extends JdbcDatabase {
             layer = beneath;
         }
         return layer;
+    }
+
+    /**
+     * Checks a server at the start, and logs what it may lose.
+     *
+     * @throws LockSetupException if it cannot keep locks
+     */
+    void check(Connection connection) throws SQLException;
+
+    /** The failure of {@link #check} on a server that takes no writes. */
+    static LockSetupException replica() {
+        return new LockSetupException(
+                LockErrorCode.SERVICE_UNAVAILABLE,
+                "The DataSource leads to a replica, which does not serve writes: SyncGuard cannot store locks there",
+                List.of(
+                        "Lead it to the primary server: correct spring.datasource.url",
+                        "Mark a DataSource that leads there with @SyncGuardDataSource"),
+                null);
     }
 }

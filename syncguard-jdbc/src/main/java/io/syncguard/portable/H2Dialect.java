@@ -1,15 +1,31 @@
 package io.syncguard.portable;
 
 import com.zaxxer.hikari.HikariConfig;
+import io.syncguard.LockSetupException;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /** H2 from 2.2.220 on. */
 public final class H2Dialect implements Dialect {
+
+    private static final Log log = LogFactory.getLog(H2Dialect.class);
+
+    @Override
+    public boolean isOf(String product) {
+        return product.equals("H2");
+    }
+
+    @Override
+    public String scripts() {
+        return "h2";
+    }
 
     /** Its clock stands still within a transaction, from the first look on. */
     @Override
@@ -38,24 +54,17 @@ public final class H2Dialect implements Dialect {
     }
 
     @Override
-    public List<String> tables(PortableTables tables) {
-        return List.of(
-                "CREATE TABLE IF NOT EXISTS " + tables.keys()
-                        + " (lock_key VARBINARY(512) PRIMARY KEY, fence BIGINT NOT NULL)",
-                "CREATE TABLE IF NOT EXISTS " + tables.leases()
-                        + " (lock_id VARCHAR(64) PRIMARY KEY, lock_key VARBINARY(512) NOT NULL, mode VARCHAR(9) NOT"
-                        + " NULL, owner VARCHAR(255) NOT NULL, fence BIGINT NOT NULL, acquired_at BIGINT NOT NULL,"
-                        + " expires_at BIGINT NOT NULL, channel VARCHAR(64), waiter BIGINT NOT NULL)",
-                "CREATE INDEX IF NOT EXISTS " + tables.leases() + "_key ON " + tables.leases() + " (lock_key)",
-                "CREATE INDEX IF NOT EXISTS " + tables.leases() + "_channel ON " + tables.leases() + " (channel)",
-                "CREATE TABLE IF NOT EXISTS " + tables.waiters()
-                        + " (lock_id VARCHAR(64) PRIMARY KEY, lock_key VARBINARY(512) NOT NULL, place BIGINT NOT NULL,"
-                        + " mode VARCHAR(9) NOT NULL, permits INT NOT NULL, owner VARCHAR(255) NOT NULL, hand_over"
-                        + " SMALLINT NOT NULL, channel VARCHAR(64), waiter BIGINT NOT NULL, woken BIGINT NOT NULL,"
-                        + " arrived_at BIGINT NOT NULL, expires_at BIGINT NOT NULL)",
-                "CREATE INDEX IF NOT EXISTS " + tables.waiters() + "_key ON " + tables.waiters() + " (lock_key, place)",
-                "CREATE INDEX IF NOT EXISTS " + tables.waiters() + "_channel ON " + tables.waiters()
-                        + " (channel, woken)");
+    public void check(Connection connection) throws SQLException {
+        DatabaseMetaData database = connection.getMetaData();
+        String version = database.getDatabaseProductVersion();
+        if (database.getDatabaseMajorVersion() < 2 || version.startsWith("2.0.") || version.startsWith("2.1.")) {
+            throw LockSetupException.invalid(
+                    "The DataSource leads to H2 " + version + ", which cannot skip locked rows",
+                    "Use H2 2.2.220 or later");
+        }
+        if (database.getURL().startsWith("jdbc:h2:mem:")) {
+            log.info("The locks are in the memory of this process: no other process sees them, and they end with it");
+        }
     }
 
     @Override

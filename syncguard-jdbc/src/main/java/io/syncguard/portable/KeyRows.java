@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the rows of keys as their states, and writes what the rules have changed. */
@@ -53,6 +54,51 @@ final class KeyRows {
 
     static List<byte[]> bytes(Collection<String> keys) {
         return keys.stream().map(KeyRows::bytes).toList();
+    }
+
+    /** Statements on all tables and columns, for a check that they are there. */
+    static List<Sql> readNothing(PortableTables tables) {
+        return List.of(
+                Sql.of("SELECT lock_key, fence FROM " + tables.keys() + " WHERE 1 = 0"),
+                Sql.of("SELECT " + LEASE + ", channel, waiter FROM " + tables.leases() + " WHERE 1 = 0"),
+                Sql.of("SELECT " + WAITER + ", woken FROM " + tables.waiters() + " WHERE 1 = 0"));
+    }
+
+    /** Statements that need each right that locks need, beside those on the row of this key. */
+    static List<Sql> trials(PortableTables tables, byte[] key) {
+        String lockId = UUID.randomUUID().toString();
+        String owner = "o".repeat(255);
+        return List.of(
+                Sql.of("UPDATE " + tables.keys() + " SET fence = ? WHERE lock_key = ?", Long.MAX_VALUE, key),
+                Sql.of(
+                        "INSERT INTO " + tables.leases() + " (" + LEASE + ", channel, waiter) VALUES " + Sql.rows(1, 9),
+                        key,
+                        lockId,
+                        LockMode.EXCLUSIVE.name(),
+                        owner,
+                        Long.MAX_VALUE,
+                        0L,
+                        0L,
+                        lockId,
+                        0L),
+                Sql.of("UPDATE " + tables.leases() + " SET expires_at = 1 WHERE lock_id = ?", lockId),
+                Sql.of("DELETE FROM " + tables.leases() + " WHERE lock_id = ?", lockId),
+                Sql.of(
+                        "INSERT INTO " + tables.waiters() + " (" + WAITER + ", woken) VALUES " + Sql.rows(1, 12),
+                        key,
+                        lockId,
+                        LockMode.EXCLUSIVE.name(),
+                        0,
+                        owner,
+                        0,
+                        lockId,
+                        0L,
+                        0L,
+                        0L,
+                        1L,
+                        0),
+                Sql.of("UPDATE " + tables.waiters() + " SET woken = woken + 1 WHERE lock_id = ?", lockId),
+                Sql.of("DELETE FROM " + tables.waiters() + " WHERE lock_id = ?", lockId));
     }
 
     /**

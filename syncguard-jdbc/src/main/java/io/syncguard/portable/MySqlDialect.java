@@ -1,15 +1,32 @@
 package io.syncguard.portable;
 
 import com.zaxxer.hikari.HikariConfig;
+import io.syncguard.LockSetupException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /** MariaDB from 10.6 on and MySQL from 8.0 on, with either driver. */
 public final class MySqlDialect implements Dialect {
+
+    private static final Log log = LogFactory.getLog(MySqlDialect.class);
+
+    @Override
+    public boolean isOf(String product) {
+        return product.equals("MariaDB") || product.equals("MySQL");
+    }
+
+    @Override
+    public String scripts() {
+        return "mysql";
+    }
 
     /** The one mode that drivers follow. Others change what functions, empty texts and long texts mean. */
     private static final String ESCAPES = "NO_BACKSLASH_ESCAPES";
@@ -41,21 +58,45 @@ public final class MySqlDialect implements Dialect {
     }
 
     @Override
-    public List<String> tables(PortableTables tables) {
-        String id = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin";
-        String text = "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL";
-        return List.of(
-                "CREATE TABLE IF NOT EXISTS " + tables.keys()
-                        + " (lock_key VARBINARY(512) PRIMARY KEY, fence BIGINT NOT NULL) ENGINE = InnoDB",
-                "CREATE TABLE IF NOT EXISTS " + tables.leases() + " (lock_id " + id
-                        + " PRIMARY KEY, lock_key VARBINARY(512) NOT NULL, mode VARCHAR(9) NOT NULL, owner " + text
-                        + ", fence BIGINT NOT NULL, acquired_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, channel "
-                        + id + ", waiter BIGINT NOT NULL, INDEX (lock_key), INDEX (channel)) ENGINE = InnoDB",
-                "CREATE TABLE IF NOT EXISTS " + tables.waiters() + " (lock_id " + id
-                        + " PRIMARY KEY, lock_key VARBINARY(512) NOT NULL, place BIGINT NOT NULL, mode VARCHAR(9) NOT"
-                        + " NULL, permits INT NOT NULL, owner " + text + ", hand_over SMALLINT NOT NULL, channel " + id
-                        + ", waiter BIGINT NOT NULL, woken BIGINT NOT NULL, arrived_at BIGINT NOT NULL, expires_at BIGINT NOT"
-                        + " NULL, INDEX (lock_key, place), INDEX (channel, woken)) ENGINE = InnoDB");
+    public void check(Connection connection) throws SQLException {
+        Map<String, String> variables = new HashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(
+                        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on',"
+                                + " 'group_replication_group_name', 'read_only', 'innodb_flush_log_at_trx_commit', 'version')")) {
+            while (rows.next()) {
+                variables.put(rows.getString(1), rows.getString(2));
+            }
+        }
+        requireVersion(variables.getOrDefault("version", "0.0"));
+        if (variables.getOrDefault("wsrep_on", "OFF").equals("ON")
+                || !variables.getOrDefault("group_replication_group_name", "").isEmpty()) {
+            throw LockSetupException.invalid(
+                    "The DataSource leads to a cluster (Galera or group replication), whose servers do not see each"
+                            + " other's row locks: two callers could hold one lock",
+                    "Keep the locks in a single server: mark a DataSource that leads there with @SyncGuardDataSource",
+                    "Keep them in PostgreSQL or Redis");
+        }
+        if (variables.getOrDefault("read_only", "OFF").equals("ON")) {
+            throw Dialect.replica();
+        }
+        String flush = variables.getOrDefault("innodb_flush_log_at_trx_commit", "1");
+        if (!flush.equals("1")) {
+            log.warn("innodb_flush_log_at_trx_commit is " + flush
+                    + ": after a crash of the server, the locks of its last second are free, and their fences are given"
+                    + " again. Set it to 1");
+        }
+    }
+
+    /** The first versions that skip locked rows. MySQL's driver takes MariaDB for an old MySQL. */
+    private static void requireVersion(String version) {
+        String[] parts = version.split("\\D+", 3);
+        int number = Integer.parseInt(parts[0]) * 100 + Integer.parseInt(parts[1]);
+        if (number < (version.contains("MariaDB") ? 1006 : 800)) {
+            throw LockSetupException.invalid(
+                    "The DataSource leads to a server of version " + version + ", which cannot skip locked rows",
+                    "Use MariaDB 10.6 or MySQL 8.0, or later");
+        }
     }
 
     @Override

@@ -28,7 +28,7 @@ final class PortableErrors {
         MISSING_TABLE(
                 LockErrorCode.SCHEMA_MISSING,
                 "the tables of SyncGuard are missing or of another version. Start the application again, which creates"
-                        + " them, or run the script of db/syncguard",
+                        + " them, or run the script of syncguard/schema",
                 Set.of(),
                 "42S02",
                 "42S22",
@@ -40,7 +40,7 @@ final class PortableErrors {
                 LockErrorCode.AUTH_FAILED,
                 "the server refuses the user. Correct its name and password, or grant it the rights that the"
                         + " documentation lists",
-                Set.of(1044, 1045, 1142, 1143, 90096),
+                Set.of(1044, 1045, 1142, 1143, 90040, 90096),
                 "28",
                 "42501"),
         READ_ONLY(
@@ -121,6 +121,19 @@ final class PortableErrors {
         return failure.getCause() instanceof SQLException error
                 && !has(SocketTimeoutException.class, error)
                 && Meaning.CONFLICT.isOf(error);
+    }
+
+    static boolean isMissingTable(SQLException error) {
+        return Meaning.MISSING_TABLE.isOf(error);
+    }
+
+    /** The first line of the message of the driver, behind that of a pool. */
+    static String wordsOf(SQLException error) {
+        Throwable first = Chain.causes(error)
+                .filter(SQLException.class::isInstance)
+                .reduce((pool, driver) -> driver)
+                .orElse(error);
+        return String.valueOf(first.getMessage()).lines().findFirst().orElse("").replaceFirst("; SQL statement:$", "");
     }
 
     private static LockBackendException failure(LockErrorCode code, String doing, String next, SQLException cause) {

@@ -30,6 +30,16 @@ public final class PostgresDialect implements Dialect {
             SELECT format('database ''%s'' of server %s', current_database(), system_identifier) FROM pg_control_system()
             """;
 
+    @Override
+    public boolean isOf(String product) {
+        return product.equals("PostgreSQL");
+    }
+
+    @Override
+    public String scripts() {
+        return "postgresql";
+    }
+
     /** The time of the call. The start of a statement may be before it waited for a row. */
     @Override
     public String clock() {
@@ -61,23 +71,13 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public List<String> tables(PortableTables tables) {
-        return List.of(
-                "CREATE TABLE IF NOT EXISTS " + tables.keys() + " (lock_key bytea PRIMARY KEY, fence bigint NOT NULL)",
-                "CREATE TABLE IF NOT EXISTS " + tables.leases()
-                        + " (lock_id varchar(64) COLLATE \"C\" PRIMARY KEY, lock_key bytea NOT NULL, mode varchar(9) NOT"
-                        + " NULL, owner varchar(255) NOT NULL, fence bigint NOT NULL, acquired_at bigint NOT NULL,"
-                        + " expires_at bigint NOT NULL, channel varchar(64), waiter bigint NOT NULL)",
-                "CREATE INDEX IF NOT EXISTS " + tables.leases() + "_key ON " + tables.leases() + " (lock_key)",
-                "CREATE INDEX IF NOT EXISTS " + tables.leases() + "_channel ON " + tables.leases() + " (channel)",
-                "CREATE TABLE IF NOT EXISTS " + tables.waiters()
-                        + " (lock_id varchar(64) COLLATE \"C\" PRIMARY KEY, lock_key bytea NOT NULL, place bigint NOT NULL,"
-                        + " mode varchar(9) NOT NULL, permits int NOT NULL, owner varchar(255) NOT NULL, hand_over"
-                        + " smallint NOT NULL, channel varchar(64), waiter bigint NOT NULL, woken bigint NOT NULL,"
-                        + " arrived_at bigint NOT NULL, expires_at bigint NOT NULL)",
-                "CREATE INDEX IF NOT EXISTS " + tables.waiters() + "_key ON " + tables.waiters() + " (lock_key, place)",
-                "CREATE INDEX IF NOT EXISTS " + tables.waiters() + "_channel ON " + tables.waiters()
-                        + " (channel, woken)");
+    public void check(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT pg_is_in_recovery()")) {
+            if (rows.next() && rows.getBoolean(1)) {
+                throw Dialect.replica();
+            }
+        }
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -30,6 +31,7 @@ import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.util.ClassUtils;
 
 /** Chooses the bean that leads to the store of the locks, and explains why a bean does not. */
@@ -49,8 +51,23 @@ final class LockStores {
     private static final SortedMap<String, String> LIBRARIES = new TreeMap<>(Map.of(
             PostgresLockAutoConfiguration.NAME,
             "syncguard-spring-boot-starter, with HikariCP and PostgreSQL's driver",
+            JdbcLockAutoConfiguration.NAME,
+            "syncguard-spring-boot-starter, with HikariCP and the driver of the database",
             RedisLockAutoConfiguration.NAME,
             "spring-boot-starter-data-redis, with Lettuce"));
+
+    private static final String POSTGRESQL = "PostgreSQL";
+
+    /** Products that an URL names. */
+    private static final Map<DatabaseDriver, String> OF_URLS = Map.of(
+            DatabaseDriver.POSTGRESQL,
+            POSTGRESQL,
+            DatabaseDriver.MYSQL,
+            "MySQL",
+            DatabaseDriver.MARIADB,
+            "MariaDB",
+            DatabaseDriver.H2,
+            "H2");
 
     private LockStores() {}
 
@@ -103,21 +120,26 @@ final class LockStores {
      */
     static void checkOtherMarks(List<Backend> named, Class<? extends Annotation> mark, ListableBeanFactory beans) {
         Set<String> marked = markedWith(mark, beans);
-        String other = mark == SyncGuardDataSource.class
-                ? PostgresLockAutoConfiguration.NAME
-                : RedisLockAutoConfiguration.NAME;
-        if (marked.isEmpty() || named.contains(new Backend(other))) {
+        boolean inDatabase = mark == SyncGuardDataSource.class;
+        if (marked.isEmpty()
+                || named.stream()
+                        .anyMatch(backend -> inDatabase
+                                ? isInDataSource(backend)
+                                : backend.name().equals(RedisLockAutoConfiguration.NAME))) {
             return;
         }
         if (named.isEmpty()) {
             throw LockSetupException.invalid(
-                    "SyncGuard cannot choose the store of its locks: beans of PostgreSQL and of Redis are marked, such as "
-                            + marked + " with @" + mark.getSimpleName(),
-                    "Set syncguard.backend to postgres, to redis or to both, the primary one first",
+                    "SyncGuard cannot choose the store of its locks: beans of a database and of Redis are marked, such"
+                            + " as " + marked + " with @" + mark.getSimpleName(),
+                    "Set syncguard.backend to postgres (or jdbc, for another database), to redis or to both, the primary"
+                            + " one first",
                     "Remove one of the marks");
         }
         log.warn("Locks are not stored in " + marked + ", which is marked with @" + mark.getSimpleName()
-                + ": syncguard.backend does not name '" + other + "'. Add it there, or remove the mark");
+                + ": syncguard.backend does not name '"
+                + (inDatabase ? PostgresLockAutoConfiguration.NAME : RedisLockAutoConfiguration.NAME)
+                + "'. Add it there, or remove the mark");
     }
 
     /**
@@ -142,7 +164,7 @@ final class LockStores {
                         "SyncGuard has no store for its locks: there is no DataSource, and it does not use the Redis of"
                                 + " the beans " + new TreeSet<>(List.of(names)),
                         "Use it: add io.lettuce:lettuce-core, and set syncguard.backend=redis",
-                        "Store locks in PostgreSQL: add syncguard-spring-boot-starter, and set spring.datasource.url",
+                        "Store locks in a database: add syncguard-spring-boot-starter, and set spring.datasource.url",
                         WITHOUT_A_STORE);
     }
 
@@ -154,6 +176,12 @@ final class LockStores {
                 "If DataSourceAutoConfiguration is excluded, include it",
                 "If spring-boot-starter-jdbc is missing, add it",
                 WITHOUT_A_STORE);
+    }
+
+    /** Whether it keeps its locks in the database of a {@code DataSource}. */
+    static boolean isInDataSource(Backend backend) {
+        return backend.name().equals(PostgresLockAutoConfiguration.NAME)
+                || backend.name().equals(JdbcLockAutoConfiguration.NAME);
     }
 
     /** Whether it is a store of this library. */
@@ -184,8 +212,7 @@ final class LockStores {
     /** @param named the backends in {@code syncguard.backend} */
     static LockSetupException none(List<Backend> named) {
         return named.isEmpty()
-                ? none("neither HikariCP with PostgreSQL's driver nor Spring Data Redis with Lettuce is on the class"
-                        + " path")
+                ? none("neither HikariCP nor Spring Data Redis with Lettuce is on the class path")
                 : missing(named.get(0));
     }
 
@@ -193,24 +220,20 @@ final class LockStores {
     static LockSetupException none(String reason) {
         return LockSetupException.invalid(
                 "SyncGuard has no store for its locks: " + reason,
-                "Store locks in PostgreSQL: add syncguard-spring-boot-starter, and set spring.datasource.url",
+                "Store locks in a database: add syncguard-spring-boot-starter, and set spring.datasource.url",
                 "Store locks in Redis: add spring-boot-starter-data-redis, and set spring.data.redis.url",
                 WITHOUT_A_STORE);
     }
 
     /**
-     * Whether Flyway can run the script. Does not connect if the URL of a pool names PostgreSQL. Leaves an unreachable
-     * server to Flyway, which may try again. With another product, the store of the locks fails the start.
+     * Whether the functions of PostgreSQL are the store. Leaves a server that is unreachable to them, or to Flyway, which
+     * may try again: their messages say what to do.
      */
     static boolean mayBePostgres(DataSource dataSource) {
-        String url = DataSourceTarget.urlOf(dataSource);
-        if (url != null && url.startsWith("jdbc:postgresql:")) {
-            return true;
-        }
         try {
-            return isPostgres(productOf(dataSource));
-        } catch (SQLException ex) {
-            log.debug("Flyway's DataSource could not be asked for its product", ex);
+            return isPostgres(readProduct(dataSource));
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("A DataSource could not be asked for its product", ex);
             return true;
         }
     }
@@ -225,7 +248,7 @@ final class LockStores {
             return failure;
         }
         try {
-            String product = productOf(application);
+            String product = readProduct(application);
             return isPostgres(product) ? failure : notPostgres(product, failure);
         } catch (SQLException | RuntimeException ex) {
             failure.addSuppressed(ex);
@@ -233,26 +256,62 @@ final class LockStores {
         }
     }
 
-    private static String productOf(DataSource dataSource) throws SQLException {
+    /**
+     * Returns the product of a database.
+     *
+     * @throws LockSetupException if the database cannot be reached
+     */
+    static String productOf(DataSource dataSource) {
+        try {
+            return readProduct(dataSource);
+        } catch (SQLException ex) {
+            throw new LockSetupException(
+                    LockErrorCode.SERVICE_UNAVAILABLE,
+                    "The database of the locks cannot be reached: " + OneLine.of(String.valueOf(ex.getMessage())),
+                    List.of("Start the server", "Correct spring.datasource.*"),
+                    ex);
+        } catch (NullPointerException ex) {
+            MockDataSource.refuse(dataSource);
+            throw ex;
+        }
+    }
+
+    /** Does not connect if the URL of a pool names the product: the server may be down, and Flyway may wait for it. */
+    private static String readProduct(DataSource dataSource) throws SQLException {
+        String known = OF_URLS.get(DatabaseDriver.fromJdbcUrl(DataSourceTarget.urlOf(dataSource)));
+        if (known != null) {
+            return known;
+        }
         try (Connection connection = dataSource.getConnection()) {
-            return connection.getMetaData().getDatabaseProductName();
+            return Objects.requireNonNull(connection.getMetaData().getDatabaseProductName());
         }
     }
 
     private static boolean isPostgres(String product) {
-        return product.equals("PostgreSQL");
+        return product.equals(POSTGRESQL);
     }
 
     private static LockSetupException notPostgres(String product, @Nullable RuntimeException cause) {
         return new LockSetupException(
                 LockErrorCode.INVALID_ARGUMENT,
-                "SyncGuard keeps its locks in PostgreSQL or Redis, but the DataSource leads to " + product,
+                "syncguard.backend is postgres, but the DataSource leads to " + product,
                 List.of(
-                        "Use PostgreSQL: set spring.datasource.url to a PostgreSQL database",
+                        "Keep the locks in tables of this database: set syncguard.backend=jdbc, or leave it out",
                         "Keep only the locks in PostgreSQL: mark a DataSource bean that leads there with"
                                 + " @SyncGuardDataSource",
-                        "Keep the locks in Redis: add spring-boot-starter-data-redis, and set syncguard.backend=redis",
                         WITHOUT_A_STORE),
                 cause);
+    }
+
+    /** The failure of a start on a database that the library does not know. */
+    static LockSetupException noDialect(String product) {
+        return LockSetupException.invalid(
+                "SyncGuard cannot keep its locks in " + product + ", to which the DataSource leads: there is no Dialect"
+                        + " for it",
+                "Keep only the locks in PostgreSQL, MariaDB or MySQL: mark a DataSource bean that leads there with"
+                        + " @SyncGuardDataSource",
+                "Keep the locks in Redis: add spring-boot-starter-data-redis, and set syncguard.backend=redis",
+                "Declare a Dialect bean for " + product,
+                WITHOUT_A_STORE);
     }
 }

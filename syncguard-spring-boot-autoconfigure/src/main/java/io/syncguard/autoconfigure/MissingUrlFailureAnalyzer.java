@@ -1,8 +1,8 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.concurrent.Chain;
-import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -13,7 +13,7 @@ import org.springframework.core.env.Environment;
 
 /**
  * Shows what locks need if the application has no URL of a database. Spring Boot's analysis, which comes later, would
- * advise an embedded database; locks cannot be stored there.
+ * advise an embedded database, whose locks no other process sees.
  */
 @Order(0)
 final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
@@ -23,7 +23,7 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
 
     private static final String ACTION = """
             Do one of these:
-            - Use PostgreSQL: set spring.datasource.url, or activate the profile that sets it.
+            - Use a database: set spring.datasource.url, or activate the profile that sets it.
             - Use Redis and no database: add spring-boot-starter-data-redis, and set
               spring.autoconfigure.exclude=%s.DataSourceAutoConfiguration.
             - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""";
@@ -63,7 +63,7 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
                 "The application has no database: spring.datasource.url is not set (active profiles: "
                         + (profiles.isEmpty() ? "none" : profiles)
                         + (locksNeedIt
-                                ? "). SyncGuard stores its locks in PostgreSQL or in Redis."
+                                ? "). SyncGuard stores its locks in a database or in Redis."
                                 : "). Its locks need none, but its own DataSource does."),
                 (locksNeedIt ? ACTION : ACTION_FOR_THE_APPLICATION)
                         .formatted(cause.getClass().getPackageName()),
@@ -73,6 +73,7 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
     /** Not with locks in Redis, or in the memory of a test. Looks at definitions alone, because no bean can be made. */
     private boolean isNeededByLocks() {
         return beans.getBeanNamesForType(LockBackend.class, true, false).length == 0
-                || beans.getBeanNamesForType(PostgresLockBackend.class, true, false).length > 0;
+                || Stream.of(PostgresLockAutoConfiguration.NAME, JdbcLockAutoConfiguration.NAME)
+                        .anyMatch(store -> beans.containsBean(new Backend(store).bean()));
     }
 }

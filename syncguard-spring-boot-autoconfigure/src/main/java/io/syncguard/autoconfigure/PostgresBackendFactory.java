@@ -14,8 +14,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 
 /** Creates the stores of an application in PostgreSQL, which differ only in their databases. */
-record PostgresBackendFactory(
-        SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans, Environment environment) {
+record PostgresBackendFactory(SyncGuardProperties properties, ListableBeanFactory beans, Environment environment) {
 
     private static final Log log = LogFactory.getLog(PostgresBackendFactory.class);
 
@@ -27,6 +26,7 @@ record PostgresBackendFactory(
     PostgresLockBackend backendOn(DataSource application, boolean dedicated) {
         properties.check();
         SyncGuardProperties.Postgres postgres = properties.postgres();
+        PostgresScript script = properties.postgresScript();
         JdbcPools pools = new JdbcPools(
                 new PostgresDatabase(),
                 application,

@@ -8,7 +8,6 @@ import io.syncguard.LockTemplate;
 import io.syncguard.OneLine;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.postgresql.Driver;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
@@ -19,7 +18,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -33,6 +31,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -88,11 +87,9 @@ public final class SyncGuardDisabledAutoConfiguration {
 
     /** Keeps the script for Flyway, which fails if it does not find a script that it has run before. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({HikariDataSource.class, Driver.class})
-    @ConditionalOnBackend(value = PostgresLockAutoConfiguration.NAME, matchIfMissing = true)
-    @ConditionalOnProperty(name = "syncguard.postgres.schema-management", havingValue = "flyway")
+    @ConditionalOnClass({HikariDataSource.class, DataSourceUtils.class})
     @EnableConfigurationProperties(SyncGuardProperties.class)
-    @Import(PostgresLockAutoConfiguration.FlywayConfiguration.class)
+    @Import(DataSourceLocksConfiguration.FlywayConfiguration.class)
     static class FlywayHistoryConfiguration {}
 
     /** Registers a manager and a template for the name of each backend. */

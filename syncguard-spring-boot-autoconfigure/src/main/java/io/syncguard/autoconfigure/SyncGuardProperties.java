@@ -7,6 +7,7 @@ import io.syncguard.OneLine;
 import io.syncguard.aop.CallLimits;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
+import io.syncguard.portable.PortableTables;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisSettings;
@@ -27,7 +28,7 @@ import org.springframework.core.Ordered;
  *
  * @param enabled Whether locks are configured. Without them, annotated methods and templates run their bodies unlocked.
  * @param backend Store of the locks. Of two, the first is the primary one, and the other is selected by its name. If
- *     not set, PostgreSQL if there is a DataSource, else Redis.
+ *     not set, the database of the DataSource (postgres for PostgreSQL, jdbc for others), else redis.
  * @param ttl How long a lock lives without an extension, unless the request sets its own ttl. From 1 ms to 365 days.
  * @param waitTime How long a caller waits for a lock, unless the request sets its own wait time, and for the first
  *     decision of an election after the start. Zero is a single attempt; at most 365 days.
@@ -39,12 +40,13 @@ import org.springframework.core.Ordered;
  * @param leakDetectionThreshold How long a lock may be held while no body runs under it, before the log has a warning
  *     with the place of its acquisition. Zero turns it off; at most 365 days.
  * @param fences Source of the fences: a counter for each key, or such a counter that is never behind the server's
- *     clock. All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
+ *     clock. All processes of a store need the same one. If not set, counter in databases and clock in Redis.
  * @param fenceRetention How long a fence counter is idle before it is deleted, with fences by the clock. Longer than
  *     any step of the server's clock; from 1 to 3650 days.
  * @param aop Settings of the annotation.
  * @param reactive Locks of publishers and of suspending functions.
  * @param postgres Locks in PostgreSQL.
+ * @param jdbc Locks in tables of another database.
  * @param redis Locks in Redis.
  * @param fencing Fences at the resources that locks protect.
  * @param web Locks behind controllers.
@@ -68,6 +70,7 @@ record SyncGuardProperties(
         @DefaultValue Aop aop,
         @DefaultValue Reactive reactive,
         @DefaultValue Postgres postgres,
+        @DefaultValue Jdbc jdbc,
         @DefaultValue Redis redis,
         @DefaultValue Fencing fencing,
         @DefaultValue Web web,
@@ -200,6 +203,35 @@ record SyncGuardProperties(
             @DefaultValue("true") @Name("notify") boolean wakeUps,
             @DefaultValue("1m") Duration cleanupInterval,
             @DefaultValue("false") boolean cleanupInIsLocked) {}
+
+    /**
+     * {@code syncguard.jdbc.*}.
+     *
+     * @param tablePrefix Beginning of the names of the three tables, with an optional schema in front. At most 40
+     *     letters, digits and underscores.
+     * @param schemaManagement Who creates the tables.
+     * @param schemaScript File to which the start writes the script that creates the tables: for an administrator who
+     *     runs it.
+     * @param poolSize Maximum number of connections for the requests of callers, in addition to those of the library's
+     *     own threads. At least 1; not taken from the application's pool.
+     * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to
+     *     10 minutes; shorter for a lock with a short ttl.
+     * @param cleanupInterval Interval between deletions of lapsed leases that no new lease has replaced. At least 1
+     *     minute; 0 turns it off.
+     */
+    record Jdbc(
+            @DefaultValue(PortableTables.DEFAULT_PREFIX) String tablePrefix,
+            @DefaultValue("auto") SchemaManagement schemaManagement,
+            @Nullable File schemaScript,
+            @DefaultValue("8") int poolSize,
+            @DefaultValue("5s") Duration networkTimeout,
+            @DefaultValue("1m") Duration cleanupInterval) {
+
+        PortableTables tables() {
+            requireResolved("syncguard.jdbc.table-prefix", tablePrefix);
+            return PortableTables.named(tablePrefix);
+        }
+    }
 
     /**
      * {@code syncguard.redis.*}.

@@ -7,6 +7,8 @@ import io.syncguard.jdbc.JdbcDatabase;
 import io.syncguard.jdbc.JdbcPools;
 import io.syncguard.portable.MySqlDialect;
 import io.syncguard.portable.PortableLockBackend;
+import io.syncguard.portable.PortableSchema;
+import io.syncguard.portable.PortableScript;
 import io.syncguard.portable.PortableSettings;
 import io.syncguard.portable.PortableTables;
 import io.syncguard.postgres.PostgresBatching;
@@ -26,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Creates the backend of an application by the URL of its server, for tests that need no application. The backend has
@@ -133,8 +134,8 @@ public final class ApplicationBackend {
             Function<String, @Nullable String> properties) {
         MySqlDialect dialect = new MySqlDialect();
         JdbcPools pools = pools(dialect, url, false, poolSize, networkTimeout);
-        JdbcTemplate jdbc = new JdbcTemplate(pools.operations());
-        dialect.tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+        new PortableSchema(pools.operations(), new PortableScript(dialect, PortableTables.DEFAULT), null)
+                .initialize(List::of);
         pools.started();
         return value(properties, BATCHING, CallerBatching.AUTO)
                 .on(new PortableLockBackend(

@@ -153,6 +153,7 @@ class ConfigurationMetadataTests {
                         "syncguard.owner",
                         "management.endpoint.syncguard.hash-secret",
                         "management.endpoint.syncguard.roles",
+                        "syncguard.jdbc.schema-script",
                         "syncguard.postgres.schema-script");
     }
 

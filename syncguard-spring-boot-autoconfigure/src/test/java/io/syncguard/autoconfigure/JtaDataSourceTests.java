@@ -119,7 +119,7 @@ class JtaDataSourceTests {
         DataSource opaque = opaque(pool::getConnection);
 
         on(pool).run(application -> {
-            PostgresLockManagers managers = application.getBean(PostgresLockManagers.class);
+            JdbcLockManagers managers = application.getBean(JdbcLockManagers.class);
             assertThatThrownBy(() -> transactions.executeWithoutResult(status -> managers.create("north", opaque)))
                     .isInstanceOf(LockSetupException.class)
                     .hasMessageContaining("part of other transactions")

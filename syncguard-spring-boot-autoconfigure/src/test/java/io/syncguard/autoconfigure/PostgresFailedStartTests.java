@@ -103,7 +103,7 @@ class PostgresFailedStartTests {
     @Test
     void without_the_libraries_of_any_store() {
         start.with(FailedStart.NO_DATA_SOURCE)
-                .without(Driver.class, RedisClient.class)
+                .without(HikariDataSource.class, RedisClient.class)
                 .reads("no-libraries");
     }
 
@@ -119,6 +119,7 @@ class PostgresFailedStartTests {
     @ValueSource(strings = {"flyway", "initialize", "none"})
     void on_another_product(String schemaManagement) {
         start.with(
+                        "syncguard.backend=postgres",
                         "spring.datasource.url=jdbc:h2:mem:orders",
                         "spring.flyway.enabled=true",
                         "syncguard.postgres.schema-management=" + schemaManagement)

@@ -319,7 +319,7 @@ class SchemaOwnerTests {
     static class Tenants {
 
         @Bean
-        LockManager lockManager(PostgresLockManagers managers, DataSource dataSource) {
+        LockManager lockManager(JdbcLockManagers managers, DataSource dataSource) {
             return managers.create("only", dataSource);
         }
     }

@@ -134,7 +134,7 @@ class TenantLocksTests {
     @Test
     void a_tenant_may_come_and_go_while_the_application_runs() {
         runner.run(context -> {
-            PostgresLockManagers managers = context.getBean(PostgresLockManagers.class);
+            JdbcLockManagers managers = context.getBean(JdbcLockManagers.class);
             String url = PostgresServer.newDatabaseUrl();
 
             LockManager west = managers.create("west", PostgresServer.dataSource(url));
@@ -237,7 +237,7 @@ class TenantLocksTests {
     void a_fallback_locks_in_the_database_of_the_refused_caller() {
         withDefault.run(context -> {
             Books books = context.getBean(Books.class);
-            LockManager south = context.getBean(PostgresLockManagers.class).get("south");
+            LockManager south = context.getBean(JdbcLockManagers.class).get("south");
 
             try (LockHandle other = south.acquire(LockRequest.of("refused"))) {
                 assertThat(other.isHeld()).isTrue();
@@ -312,7 +312,7 @@ class TenantLocksTests {
 
         // sample: tenants
         @Bean
-        LockManager lockManager(PostgresLockManagers managers) {
+        LockManager lockManager(JdbcLockManagers managers) {
             tenants.forEach(managers::create);
             return LockManager.routing(() -> managers.get(Tenant.current()));
         }
@@ -350,7 +350,7 @@ class TenantLocksTests {
         }
 
         @Bean
-        LockManager lockManager(PostgresLockManagers managers, AtomicInteger asked) {
+        LockManager lockManager(JdbcLockManagers managers, AtomicInteger asked) {
             managers.create("north", PostgresServer.dataSource(NORTH));
             managers.create("south", PostgresServer.dataSource(SOUTH));
             return LockManager.routing(() -> {

@@ -1,16 +1,8 @@
 package io.syncguard.benchmarks;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockListener;
 import io.syncguard.embedded.PostgresBinaries;
 import io.syncguard.embedded.RunDirectory;
-import io.syncguard.jdbc.JdbcPools;
-import io.syncguard.portable.MySqlDialect;
-import io.syncguard.portable.PortableLockBackend;
-import io.syncguard.portable.PortableSettings;
-import io.syncguard.portable.PortableTables;
-import io.syncguard.spi.FenceSource;
-import io.syncguard.spi.LockBackend;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,8 +12,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The common parts of the measurements: a durable server, an application on it, counting and printing. */
 final class Bench {
@@ -58,7 +48,8 @@ final class Bench {
                 EXCLUDE + REDIS,
                 "spring.datasource.url=" + url,
                 // A timeout on a slow or busy machine must not end the benchmark.
-                "syncguard.postgres.network-timeout=1m");
+                "syncguard.postgres.network-timeout=1m",
+                "syncguard.jdbc.network-timeout=1m");
     }
 
     /** Starts one with the default network timeout, which also limits the wait for a connection of the pool. */
@@ -78,36 +69,6 @@ final class Bench {
     /** The same with the default network timeout. */
     static ConfigurableApplicationContext redisApplicationWithDefaults(String url) {
         return run(List.of(), EXCLUDE + DATA_SOURCE, "spring.data.redis.url=" + url);
-    }
-
-    /** The same as {@link #application}, but with its locks in the portable store. */
-    static ConfigurableApplicationContext portableApplication(String url) {
-        HikariDataSource details = new HikariDataSource();
-        details.setJdbcUrl(url);
-        MySqlDialect dialect = new MySqlDialect();
-        JdbcPools pools = new JdbcPools(
-                dialect, details, false, new JdbcPools.Settings("syncguard.jdbc", 8, false, Duration.ofMinutes(1), ""));
-        JdbcTemplate jdbc = new JdbcTemplate(pools.operations());
-        dialect.tables(PortableTables.DEFAULT).forEach(jdbc::execute);
-        pools.started();
-        return new SpringApplicationBuilder(Application.class)
-                .properties("spring.main.banner-mode=off", "spring.main.web-application-type=none")
-                .properties(EXCLUDE + DATA_SOURCE + "," + REDIS)
-                .initializers(context -> ((GenericApplicationContext) context)
-                        .registerBean(
-                                LockBackend.class,
-                                () -> new PortableLockBackend(
-                                        pools.operations(),
-                                        pools.engine(),
-                                        dialect,
-                                        PortableTables.DEFAULT,
-                                        new PortableSettings(
-                                                pools.timeout(),
-                                                PortableSettings.WAITER_TTL,
-                                                Duration.ofMinutes(1),
-                                                FenceSource.COUNTER),
-                                        pools::close)))
-                .run();
     }
 
     private static ConfigurableApplicationContext run(List<LockListener> listeners, String... properties) {

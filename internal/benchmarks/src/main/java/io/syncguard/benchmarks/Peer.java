@@ -71,7 +71,7 @@ enum Peer {
 
     REDISSON_PERMITS_WITHOUT_END("Redisson, no lease time", url -> new RedissonPermits(url, false)),
 
-    SYNCGUARD_MARIADB(Store.MARIADB, "SyncGuard", database -> {}, url -> new SyncGuard(Bench.portableApplication(url))),
+    SYNCGUARD_MARIADB(Store.MARIADB, "SyncGuard", database -> {}, url -> new SyncGuard(Bench.application(url))),
 
     SHEDLOCK_MARIADB(
             Store.MARIADB,

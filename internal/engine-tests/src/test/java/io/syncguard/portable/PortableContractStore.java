@@ -10,6 +10,7 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -35,7 +36,7 @@ abstract class PortableContractStore implements ContractStore {
         details.setMaximumPoolSize(16);
         details.setMinimumIdle(1);
         dialect.complete(details, TIMEOUT, "");
-        dialect.tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+        new PortableSchema(dataSource, new PortableScript(dialect, PortableTables.DEFAULT), null).initialize(List::of);
     }
 
     @Override

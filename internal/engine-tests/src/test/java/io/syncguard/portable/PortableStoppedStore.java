@@ -39,7 +39,7 @@ final class PortableStoppedStore implements StoppedStore {
         real.complete(details, settings.timeout(), "");
         dataSource = new HikariDataSource(details);
         jdbc = new JdbcTemplate(dataSource);
-        real.tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+        new PortableSchema(dataSource, new PortableScript(real, PortableTables.DEFAULT), null).initialize(List::of);
         jdbc.execute("CREATE TABLE test_clock AS SELECT " + real.clock() + " AS millis");
     }
 

@@ -1,9 +1,10 @@
 package io.syncguard.test.autoconfigure;
 
+import io.syncguard.autoconfigure.Backend;
 import io.syncguard.autoconfigure.SyncGuardDataSource;
-import io.syncguard.postgres.PostgresLockBackend;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -13,12 +14,16 @@ import org.springframework.beans.factory.config.InstantiationAwareBeanPostProces
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 
 /**
- * Replaces locks in PostgreSQL by locks in memory if a slice has another database, such as the embedded one of
+ * Replaces locks in a database by locks in memory if that of a slice is no server, such as the embedded one of
  * {@code @JdbcTest}. Only a connection of the {@code DataSource} tells which database it is.
  */
 final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProcessor {
 
     private static final Log log = LogFactory.getLog(OtherDatabasePostProcessor.class);
+
+    private static final Set<String> REPLACED = Set.of(new Backend("postgres").bean(), new Backend("jdbc").bean());
+
+    private static final Set<String> SERVERS = Set.of("PostgreSQL", "MariaDB", "MySQL");
 
     private final ConfigurableListableBeanFactory beans;
 
@@ -28,12 +33,11 @@ final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProc
 
     @Override
     public @Nullable Object postProcessBeforeInstantiation(Class<?> type, String name) {
-        if (!PostgresLockBackend.class.isAssignableFrom(type)
-                || beans.getBeanNamesForAnnotation(SyncGuardDataSource.class).length > 0) {
+        if (!REPLACED.contains(name) || beans.getBeanNamesForAnnotation(SyncGuardDataSource.class).length > 0) {
             return null;
         }
         String product = product();
-        if (product.equals("PostgreSQL")) {
+        if (SERVERS.contains(product)) {
             return null;
         }
         log.info("The DataSource of this test leads to " + product + ": SyncGuard keeps its locks in memory");

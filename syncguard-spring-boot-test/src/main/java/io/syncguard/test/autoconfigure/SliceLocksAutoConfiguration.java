@@ -1,6 +1,7 @@
 package io.syncguard.test.autoconfigure;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.autoconfigure.JdbcLockAutoConfiguration;
 import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
 import io.syncguard.autoconfigure.RedisLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
@@ -21,7 +22,11 @@ import org.springframework.core.env.Environment;
  * else in memory. Slices such as {@code @WebMvcTest} and {@code @JdbcTest} import this class themselves.
  */
 @AutoConfiguration(
-        after = {TestLocksAutoConfiguration.class, PostgresLockAutoConfiguration.class, RedisLockAutoConfiguration.class
+        after = {
+            TestLocksAutoConfiguration.class,
+            PostgresLockAutoConfiguration.class,
+            JdbcLockAutoConfiguration.class,
+            RedisLockAutoConfiguration.class
         },
         before = SyncGuardAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)

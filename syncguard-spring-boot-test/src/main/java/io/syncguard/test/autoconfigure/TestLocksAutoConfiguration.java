@@ -1,6 +1,7 @@
 package io.syncguard.test.autoconfigure;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.autoconfigure.JdbcLockAutoConfiguration;
 import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
 import io.syncguard.autoconfigure.RedisLockAutoConfiguration;
 import io.syncguard.core.TransactionBoundary;
@@ -15,7 +16,9 @@ import org.springframework.core.env.Environment;
  * Replaces the backends of the application or its auto-configuration by the in-memory backend, and provides the control
  * of its store. {@link AutoConfigureTestLocks} imports it.
  */
-@AutoConfiguration(before = {PostgresLockAutoConfiguration.class, RedisLockAutoConfiguration.class})
+@AutoConfiguration(
+        before = {PostgresLockAutoConfiguration.class, JdbcLockAutoConfiguration.class, RedisLockAutoConfiguration.class
+        })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @Import(TestLocksRegistrar.class)
 public final class TestLocksAutoConfiguration {

@@ -1,10 +1,13 @@
 package io.syncguard.verification.queue;
 
 import io.syncguard.portable.MySqlDialect;
+import io.syncguard.portable.PortableSchema;
+import io.syncguard.portable.PortableScript;
 import io.syncguard.portable.PortableTables;
 import io.syncguard.testing.MariaDbServer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -18,10 +21,12 @@ public final class MariaDbQueueServer implements QueueServer {
             """;
 
     private final String url = MariaDbServer.newDatabaseUrl();
-    private final JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(url));
+    private final DataSource dataSource = new DriverManagerDataSource(url);
+    private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 
     public MariaDbQueueServer() {
-        new MySqlDialect().tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+        new PortableSchema(dataSource, new PortableScript(new MySqlDialect(), PortableTables.DEFAULT), null)
+                .initialize(List::of);
     }
 
     @Override

@@ -10,7 +10,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.autoconfigure.PostgresLockManagers;
+import io.syncguard.autoconfigure.JdbcLockManagers;
 import io.syncguard.testing.PostgresServer;
 import jakarta.persistence.EntityManager;
 import java.util.Map;
@@ -140,7 +140,7 @@ class HibernateTenantTests {
     static class Routing {
 
         @Bean
-        LockManager lockManager(PostgresLockManagers managers) {
+        LockManager lockManager(JdbcLockManagers managers) {
             POOLS.forEach(managers::create);
             return LockManager.routing(() -> managers.get(tenant));
         }

@@ -14,7 +14,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.autoconfigure.PostgresLockManagers;
+import io.syncguard.autoconfigure.JdbcLockManagers;
 import io.syncguard.testing.PostgresServer;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -92,7 +92,7 @@ class JtaPoolTests {
     static class Elsewhere {
 
         @Bean
-        LockManager lockManager(PostgresLockManagers managers) {
+        LockManager lockManager(JdbcLockManagers managers) {
             return managers.create("elsewhere", PostgresServer.newDatabase());
         }
     }

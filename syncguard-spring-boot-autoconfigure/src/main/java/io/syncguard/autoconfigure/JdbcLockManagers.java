@@ -14,12 +14,11 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
- * Lock managers on several PostgreSQL databases, for applications whose tenants have databases of their own. All have
- * the settings {@code syncguard.*}, and stop with the application. Thread-safe.
+ * Lock managers on several databases, for applications whose tenants have databases of their own. All have the settings {@code syncguard.*}, and stop with the application. Thread-safe.
  *
  * <pre>{@code
  * @Bean
- * LockManager lockManager(PostgresLockManagers managers, Map<String, DataSource> tenants) {
+ * LockManager lockManager(JdbcLockManagers managers, Map<String, DataSource> tenants) {
  *     tenants.forEach(managers::create);
  *     return LockManager.routing(() -> managers.get(Tenant.current()));
  * }
@@ -27,18 +26,18 @@ import javax.sql.DataSource;
  *
  * <p>Each manager has threads and a pool of connections of its own, as if it were the only one.
  */
-public final class PostgresLockManagers implements AutoCloseable {
+public final class JdbcLockManagers implements AutoCloseable {
 
     private final Function<DataSource, LockEngine> factory;
     private final Map<String, LockEngine> engines = new ConcurrentHashMap<>();
 
-    PostgresLockManagers(Function<DataSource, LockEngine> factory) {
+    JdbcLockManagers(Function<DataSource, LockEngine> factory) {
         this.factory = factory;
     }
 
     /**
      * Creates a manager that stores its locks in this database, and sets up the schema there as
-     * {@code syncguard.postgres.schema-management} says; {@code auto} creates it.
+     * {@code schema-management} of {@code syncguard.postgres} or {@code syncguard.jdbc} says; {@code auto} creates it.
      *
      * @param name the name of the tenant, for {@link #get} and for operators
      * @throws LockSetupException if there is a manager of this name, or the database cannot be used
@@ -66,7 +65,7 @@ public final class PostgresLockManagers implements AutoCloseable {
                     "There is no lock manager '" + MessageText.shortened(name) + "', only "
                             + MessageText.listed(engines.keySet()),
                     MessageText.nextSteps(
-                            name, engines.keySet(), "Correct the name", "Create it with PostgresLockManagers.create"));
+                            name, engines.keySet(), "Correct the name", "Create it with JdbcLockManagers.create"));
         }
         return engine;
     }

@@ -1,0 +1,44 @@
+-- The tables of SyncGuard in H2, with the user's rights: SELECT, INSERT and UPDATE on all three, and DELETE on
+-- ${syncguard_leases} and ${syncguard_waiters}.
+--
+-- Flyway runs this file as it is, and Liquibase with its property splitStatements. It changes nothing where the tables are.
+
+-- The fence counter of each key. Never delete rows from it: fences would repeat.
+CREATE TABLE IF NOT EXISTS ${syncguard_keys} (
+    lock_key VARBINARY(512) PRIMARY KEY,
+    fence    BIGINT NOT NULL
+);
+
+-- Times are milliseconds since 1970, of the server's clock. The unique constraints are the indexes.
+CREATE TABLE IF NOT EXISTS ${syncguard_leases} (
+    lock_id     VARCHAR(64) PRIMARY KEY,
+    lock_key    VARBINARY(512) NOT NULL,
+    mode        VARCHAR(9) NOT NULL,
+    owner       VARCHAR(255) NOT NULL,
+    fence       BIGINT NOT NULL,
+    acquired_at BIGINT NOT NULL,
+    expires_at  BIGINT NOT NULL,
+    -- The process to which the key was handed over, and its waiter.
+    channel     VARCHAR(64),
+    waiter      BIGINT NOT NULL,
+    UNIQUE (lock_key, lock_id),
+    UNIQUE (channel, lock_id)
+);
+
+CREATE TABLE IF NOT EXISTS ${syncguard_waiters} (
+    lock_id    VARCHAR(64) PRIMARY KEY,
+    lock_key   VARBINARY(512) NOT NULL,
+    place      BIGINT NOT NULL,
+    mode       VARCHAR(9) NOT NULL,
+    permits    INT NOT NULL,
+    owner      VARCHAR(255) NOT NULL,
+    hand_over  SMALLINT NOT NULL,
+    channel    VARCHAR(64),
+    waiter     BIGINT NOT NULL,
+    -- How often another process has woken the waiter.
+    woken      BIGINT NOT NULL,
+    arrived_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    UNIQUE (lock_key, lock_id),
+    UNIQUE (channel, lock_id)
+);

@@ -1,0 +1,87 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.portable.PortableScript;
+import io.syncguard.postgres.PostgresScript;
+import io.syncguard.spi.LockBackend;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.env.Environment;
+
+/**
+ * Creates the stores of an application in databases: with functions in PostgreSQL, or in tables of any other database.
+ */
+record DataSourceStores(SyncGuardProperties properties, ListableBeanFactory beans, Environment environment) {
+
+    /**
+     * Creates a store on the marked {@link DataSource}, otherwise on the only or the primary one.
+     *
+     * @param wanted the store; as the database says if {@code syncguard.backend} names none
+     */
+    LockBackend backendOn(
+            ObjectProvider<DataSource> lockDataSource, ObjectProvider<DataSource> dataSource, Backend wanted) {
+        List<Backend> named = Backend.namedIn(environment);
+        LockStores.checkOtherMarks(named, SyncGuardRedisConnectionFactory.class, beans);
+        DataSource application = LockStores.choose(
+                lockDataSource,
+                dataSource,
+                SyncGuardDataSource.class,
+                () -> LockStores.noDataSource(named, environment.containsProperty("spring.datasource.url"), beans));
+        return backendOn(application, lockDataSource.getIfAvailable() != null, named.isEmpty() ? null : wanted);
+    }
+
+    /** Creates the store of a tenant. */
+    LockBackend backendOn(DataSource tenant) {
+        return backendOn(
+                tenant,
+                false,
+                Backend.namedIn(environment).stream()
+                        .filter(LockStores::isInDataSource)
+                        .findFirst()
+                        .orElse(null));
+    }
+
+    /** @param wanted {@code null} for the store that the product of the database has */
+    private LockBackend backendOn(DataSource application, boolean dedicated, @Nullable Backend wanted) {
+        return usesFunctions(application, wanted)
+                ? new PostgresBackendFactory(properties, beans, environment).backendOn(application, dedicated)
+                : new JdbcBackendFactory(properties, beans, environment).backendOn(application, dedicated);
+    }
+
+    private static boolean usesFunctions(DataSource application, @Nullable Backend wanted) {
+        return wanted == null
+                ? LockStores.mayBePostgres(application)
+                : wanted.name().equals(PostgresLockAutoConfiguration.NAME);
+    }
+
+    /** Makes the application's Flyway run the script of its database, if that is chosen. */
+    FlywayScript flywayScript() {
+        return configuration -> {
+            // The Flyway of a child context calls this, too.
+            if (!FlywayLocations.areUsedIn(beans)) {
+                return;
+            }
+            DataSource migrated = configuration.getDataSource();
+            List<Backend> named = Backend.namedIn(environment);
+            if (isWanted(PostgresLockAutoConfiguration.NAME, named)
+                    && properties.postgres().schemaManagement() == SchemaManagement.FLYWAY
+                    && LockStores.mayBePostgres(migrated)) {
+                PostgresScript script = properties.postgresScript();
+                FlywayLocations.add(configuration, PostgresScript.LOCATION, script.placeholders());
+            }
+            if (isWanted(JdbcLockAutoConfiguration.NAME, named)
+                    && properties.jdbc().schemaManagement() == SchemaManagement.FLYWAY
+                    && (!named.isEmpty() || !LockStores.mayBePostgres(migrated))) {
+                PortableScript script = new JdbcBackendFactory(properties, beans, environment).scriptOf(migrated);
+                FlywayLocations.add(
+                        configuration, script.location(), script.tables().placeholders());
+            }
+        };
+    }
+
+    private static boolean isWanted(String store, List<Backend> named) {
+        return named.isEmpty() || named.contains(new Backend(store));
+    }
+}
