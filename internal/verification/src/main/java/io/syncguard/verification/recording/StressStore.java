@@ -8,6 +8,7 @@ import java.util.Random;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** The stored locks, read without the library. */
 public interface StressStore {
@@ -20,6 +21,9 @@ public interface StressStore {
         if (url.startsWith(RedisStressStore.CLUSTER_SCHEME)) {
             return new RedisStressStore(application.getBean(StringRedisTemplate.class), RedisStressStore.FOUR_SHARDS);
         }
+        if (url.startsWith("jdbc:mariadb:")) {
+            return inMariaDb(new JdbcTemplate(new DriverManagerDataSource(url)));
+        }
         return url.startsWith("redis:")
                 ? new RedisStressStore(application.getBean(StringRedisTemplate.class), RedisStressStore.ONE_SHARD)
                 : new PostgresStressStore(application.getBean(JdbcTemplate.class));
@@ -28,6 +32,11 @@ public interface StressStore {
     /** The store in PostgreSQL. */
     static StressStore of(JdbcTemplate jdbc) {
         return new PostgresStressStore(jdbc);
+    }
+
+    /** The portable store in MariaDB. */
+    static StressStore inMariaDb(JdbcTemplate jdbc) {
+        return new MariaDbStressStore(jdbc);
     }
 
     /** The store in Redis, under the usual prefix, with one shard. */

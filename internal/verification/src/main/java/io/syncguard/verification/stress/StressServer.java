@@ -3,6 +3,7 @@ package io.syncguard.verification.stress;
 import io.syncguard.verification.recording.HistoryRecorder;
 import io.syncguard.verification.recording.StressStore;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -31,6 +32,11 @@ interface StressServer extends AutoCloseable {
 
     /** The other properties of a process, so that its locks are on this server. */
     List<String> properties(int process);
+
+    /** The waiter ttls of the processes, in turn. */
+    default List<Duration> waiterTtls() {
+        return WorkerFleet.WAITER_TTLS;
+    }
 
     /** The stored data, on a connection that is not disturbed. */
     StressStore store();

@@ -188,8 +188,10 @@ final class StressWorker {
                 .properties(properties.toArray(String[]::new))
                 .initializers(context -> {
                     String batching = context.getEnvironment().getProperty(ApplicationBackend.BATCHING, "auto");
-                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL) || !batching.equalsIgnoreCase("auto")) {
-                        // No properties exist for the waiter ttl and for batches of one request.
+                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL)
+                            || !batching.equalsIgnoreCase("auto")
+                            || url.startsWith("jdbc:mariadb:")) {
+                        // No properties exist for the waiter ttl, for batches of one request, and for this store.
                         ((GenericApplicationContext) context)
                                 .registerBean(
                                         LockBackend.class,

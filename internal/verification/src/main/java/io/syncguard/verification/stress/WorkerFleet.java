@@ -62,7 +62,9 @@ final class WorkerFleet {
                 directory.resolve(name + ".history").toString(),
                 Long.toString(random.nextLong()),
                 Integer.toString(clients),
-                Long.toString(WAITER_TTLS.get(index % WAITER_TTLS.size()).toMillis())));
+                Long.toString(server.waiterTtls()
+                        .get(index % server.waiterTtls().size())
+                        .toMillis())));
         arguments.addAll(server.properties(index));
         arguments.add(bug.property());
         WorkerProcess worker =
