@@ -3,6 +3,8 @@ package io.syncguard.verification.stress;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.CallerBatching;
 import io.syncguard.portable.MySqlDialect;
+import io.syncguard.portable.PortableSchema;
+import io.syncguard.portable.PortableScript;
 import io.syncguard.portable.PortableTables;
 import io.syncguard.testing.MariaDbServer;
 import io.syncguard.testing.RedisProxy;
@@ -32,7 +34,8 @@ final class MariaDbStressServer implements StressServer {
 
     MariaDbStressServer(Surroundings surroundings) {
         this.surroundings = surroundings;
-        new MySqlDialect().tables(PortableTables.DEFAULT).forEach(jdbc::execute);
+        new PortableSchema(connection, new PortableScript(new MySqlDialect(), PortableTables.DEFAULT), null)
+                .initialize(List::of);
     }
 
     @Override
