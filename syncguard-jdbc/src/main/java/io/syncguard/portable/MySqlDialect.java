@@ -18,6 +18,9 @@ public final class MySqlDialect implements Dialect {
 
     private static final Log log = LogFactory.getLog(MySqlDialect.class);
 
+    /** The one mode that drivers follow. Others change what functions, empty texts and long texts mean. */
+    private static final String ESCAPES = "NO_BACKSLASH_ESCAPES";
+
     @Override
     public boolean isOf(String product) {
         return product.equals("MariaDB") || product.equals("MySQL");
@@ -27,9 +30,6 @@ public final class MySqlDialect implements Dialect {
     public String scripts() {
         return "mysql";
     }
-
-    /** The one mode that drivers follow. Others change what functions, empty texts and long texts mean. */
-    private static final String ESCAPES = "NO_BACKSLASH_ESCAPES";
 
     /** The time in UTC, because a local time occurs twice when the clocks go back. */
     @Override

@@ -178,16 +178,17 @@ class ConfigurationMetadataTests {
                         .resolve("META-INF/spring-configuration-metadata.json")
                         .toFile())
                 .read("$.hints");
-        assertThat(hints).hasSize(7).allSatisfy(hint -> {
+        assertThat(hints).hasSize(8).allSatisfy(hint -> {
             String name = hint.get("name").toString().replace(".keys", "");
             assertThat(properties).extracting(property -> property.get("name")).contains(name);
         });
         assertThat(valuesOf(hints, "syncguard.postgres.schema-management"))
                 .isEqualTo(lowerCase(SchemaManagement.values()));
+        assertThat(valuesOf(hints, "syncguard.jdbc.schema-management")).isEqualTo(lowerCase(SchemaManagement.values()));
         assertThat(valuesOf(hints, "syncguard.fencing.schema-management"))
                 .isEqualTo(lowerCase(SchemaManagement.values()));
         assertThat(valuesOf(hints, "syncguard.fences")).isEqualTo(lowerCase(FenceSource.values()));
-        assertThat(valuesOf(hints, "syncguard.backend")).isEqualTo(List.of("postgres", "redis"));
+        assertThat(valuesOf(hints, "syncguard.backend")).isEqualTo(List.of("postgres", "jdbc", "redis"));
     }
 
     private static List<?> valuesOf(List<Map<String, Object>> hints, String name) {
