@@ -9,8 +9,10 @@ import io.syncguard.rules.LeaseKind;
 import io.syncguard.rules.QueueEntry;
 import io.syncguard.rules.StoredLease;
 import io.syncguard.rules.WakeUp;
+import io.syncguard.spi.LockBackend;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -31,7 +33,7 @@ final class KeyRows {
 
     KeyRows(PortableTables tables, Dialect dialect) {
         this.tables = tables;
-        this.clock = "SELECT " + dialect.clock();
+        this.clock = dialect.clock();
     }
 
     /**
@@ -108,13 +110,13 @@ final class KeyRows {
      */
     List<Sql> read(Collection<String> keys, String locking) {
         List<byte[]> values = bytes(keys);
-        String in = " WHERE lock_key IN (" + Sql.marks(values) + ")";
+        String in = " WHERE lock_key IN (" + Sql.marks(values.size()) + ")";
         return List.of(
                 new Sql(
                         "SELECT lock_key, fence FROM " + tables.keys() + in
                                 + (locking.isEmpty() ? "" : " ORDER BY lock_key " + locking),
                         values),
-                Sql.of(clock),
+                Sql.of("SELECT " + clock),
                 new Sql("SELECT " + LEASE + " FROM " + tables.leases() + in, values),
                 new Sql("SELECT " + WAITER + " FROM " + tables.waiters() + in + " ORDER BY place", values));
     }
@@ -168,35 +170,36 @@ final class KeyRows {
     }
 
     /**
-     * The statements that write the changes of a key.
+     * A key before and after a transaction.
      *
      * @param messages those to other processes, which find them in the rows
-     * @param lastPlace the last place in the queue; {@code null} for an empty one
+     * @param lastPlace the last place in its queue; 0 for an empty one
      */
-    List<Sql> write(KeyState before, KeyState after, List<WakeUp> messages, @Nullable Long lastPlace, long now) {
-        KeyChanges changes = KeyChanges.between(before, after);
-        List<Sql> statements = new ArrayList<>();
-        byte[] key = bytes(after.key());
-        if (changes.lastFence() != null) {
-            statements.add(
-                    Sql.of("UPDATE " + tables.keys() + " SET fence = ? WHERE lock_key = ?", changes.lastFence(), key));
+    record Change(KeyState before, KeyState after, KeyChanges rows, List<WakeUp> messages, long lastPlace) {
+
+        Change(KeyState before, KeyState after, List<WakeUp> messages, long lastPlace) {
+            this(before, after, KeyChanges.between(before, after), messages, lastPlace);
         }
-        writeLeases(statements, key, changes.leases(), messages, now);
-        writeQueue(statements, key, changes.queue(), lastPlace == null ? 0 : lastPlace);
-        messages.stream()
-                .filter(message -> message.handOver() == null)
-                .forEach(message -> statements.add(Sql.of(
-                        "UPDATE " + tables.waiters() + " SET woken = woken + 1 WHERE lock_key = ? AND channel = ?"
-                                + " AND waiter = ?",
-                        key,
-                        message.channel(),
-                        message.waiterNumber())));
-        return statements;
+
+        byte[] key() {
+            return bytes(after.key());
+        }
+
+        /** Where the holder of a new lease receives it: a channel and a waiter; {@code null} and 0 for nowhere. */
+        private List<@Nullable Object> address(StoredLease lease) {
+            return messages.stream()
+                    .filter(each ->
+                            each.handOver() != null && each.handOver().fence().equals(lease.fence()))
+                    .findFirst()
+                    .map(each -> Arrays.<@Nullable Object>asList(each.channel(), each.waiterNumber()))
+                    .orElseGet(() -> Arrays.asList(null, 0L));
+        }
     }
 
     /** The statements that delete leases that have lapsed, which their heartbeats may be extending now. */
-    List<Sql> deleteLapsed(KeyState before, KeyState after, long now) {
-        return KeyChanges.between(before, after).leases().deleted().stream()
+    List<Sql> deleteLapsed(List<Change> changes, long now) {
+        return changes.stream()
+                .flatMap(change -> change.rows().leases().deleted().stream())
                 .filter(lease -> !lease.isLive(now))
                 .map(lease -> Sql.of(
                         "DELETE FROM " + tables.leases() + " WHERE lock_id = ? AND expires_at = ?",
@@ -205,75 +208,144 @@ final class KeyRows {
                 .toList();
     }
 
-    private void writeLeases(
-            List<Sql> statements, byte[] key, KeyChanges.Rows<StoredLease> leases, List<WakeUp> messages, long now) {
-        leases.deleted().stream()
-                .filter(lease -> lease.isLive(now))
-                .forEach(lease -> statements.add(
-                        Sql.of("DELETE FROM " + tables.leases() + " WHERE lock_id = ?", lease.lockId())));
-        leases.updated()
-                .forEach(lease -> statements.add(Sql.of(
-                        "UPDATE " + tables.leases() + " SET fence = ?, acquired_at = ?, expires_at = ?, channel = NULL"
-                                + " WHERE lock_id = ?",
-                        lease.fence().value(),
-                        lease.acquiredAt(),
-                        lease.expiresAt(),
-                        lease.lockId())));
-        leases.inserted().forEach(lease -> {
-            WakeUp message = messages.stream()
-                    .filter(each ->
-                            each.handOver() != null && each.handOver().fence().equals(lease.fence()))
-                    .findFirst()
-                    .orElse(null);
-            statements.add(Sql.of(
-                    "INSERT INTO " + tables.leases() + " (" + LEASE + ", channel, waiter) VALUES " + Sql.rows(1, 9),
-                    key,
-                    lease.lockId(),
-                    lease.mode().name(),
-                    lease.owner(),
-                    lease.fence().value(),
-                    lease.acquiredAt(),
-                    lease.expiresAt(),
-                    message == null ? null : message.channel(),
-                    message == null ? 0L : (Long) message.waiterNumber()));
-        });
+    /** The statements that write all other changes: one for the rows of many keys, where that is possible. */
+    List<Sql> write(List<Change> changes, long now) {
+        List<Sql> statements = new ArrayList<>();
+        writeFences(statements, changes);
+        writeLeases(statements, changes, now);
+        writeQueues(statements, changes);
+        for (Change change : changes) {
+            change.messages().stream()
+                    .filter(message -> message.handOver() == null)
+                    .forEach(message -> statements.add(Sql.of(
+                            "UPDATE " + tables.waiters() + " SET woken = woken + 1 WHERE lock_key = ? AND channel = ?"
+                                    + " AND waiter = ?",
+                            change.key(),
+                            message.channel(),
+                            message.waiterNumber())));
+        }
+        return statements;
     }
 
-    private void writeQueue(List<Sql> statements, byte[] key, KeyChanges.Rows<QueueEntry> queue, long lastPlace) {
-        if (!queue.deleted().isEmpty()) {
-            List<String> ids = queue.deleted().stream().map(QueueEntry::lockId).toList();
-            statements.add(
-                    new Sql("DELETE FROM " + tables.waiters() + " WHERE lock_id IN (" + Sql.marks(ids) + ")", ids));
+    private void writeFences(List<Sql> statements, List<Change> changes) {
+        Map<Long, List<@Nullable Object>> bySteps = new LinkedHashMap<>();
+        for (Change change : changes) {
+            Long fence = change.rows().lastFence();
+            if (fence != null) {
+                bySteps.computeIfAbsent(fence - change.before().lastFence(), steps -> new ArrayList<>(List.of(steps)))
+                        .add(change.key());
+            }
         }
-        queue.updated()
-                .forEach(entry -> statements.add(Sql.of(
-                        "UPDATE " + tables.waiters() + " SET mode = ?, permits = ?, owner = ?, hand_over = ?,"
-                                + " channel = ?, waiter = ?, woken = 0, expires_at = ? WHERE lock_id = ?",
+        bySteps.values()
+                .forEach(parameters -> statements.add(new Sql(
+                        "UPDATE " + tables.keys() + " SET fence = fence + ? WHERE lock_key IN ("
+                                + Sql.marks(parameters.size() - 1) + ")",
+                        parameters)));
+    }
+
+    private void writeLeases(List<Sql> statements, List<Change> changes, long now) {
+        List<String> deleted = new ArrayList<>();
+        List<@Nullable Object> inserted = new ArrayList<>();
+        List<Sql> updates = new ArrayList<>();
+        for (Change change : changes) {
+            KeyChanges.Rows<StoredLease> leases = change.rows().leases();
+            leases.deleted().stream()
+                    .filter(lease -> lease.isLive(now))
+                    .map(StoredLease::lockId)
+                    .forEach(deleted::add);
+            leases.updated()
+                    .forEach(lease -> updates.add(Sql.of(
+                            "UPDATE " + tables.leases() + " SET fence = ?, acquired_at = ?, expires_at = ?,"
+                                    + " channel = NULL WHERE lock_id = ?",
+                            lease.fence().value(),
+                            lease.acquiredAt(),
+                            lease.expiresAt(),
+                            lease.lockId())));
+            leases.inserted().forEach(lease -> {
+                inserted.addAll(Arrays.asList(
+                        change.key(),
+                        lease.lockId(),
+                        lease.mode().name(),
+                        lease.owner(),
+                        lease.fence().value(),
+                        lease.acquiredAt(),
+                        lease.expiresAt()));
+                inserted.addAll(change.address(lease));
+            });
+        }
+        delete(statements, tables.leases(), deleted);
+        statements.addAll(updates);
+        insert(statements, tables.leases() + " (" + LEASE + ", channel, waiter)", 9, inserted);
+    }
+
+    private void writeQueues(List<Sql> statements, List<Change> changes) {
+        List<String> deleted = new ArrayList<>();
+        List<@Nullable Object> inserted = new ArrayList<>();
+        List<Sql> updates = new ArrayList<>();
+        for (Change change : changes) {
+            KeyChanges.Rows<QueueEntry> queue = change.rows().queue();
+            queue.deleted().stream().map(QueueEntry::lockId).forEach(deleted::add);
+            queue.updated()
+                    .forEach(entry -> updates.add(Sql.of(
+                            "UPDATE " + tables.waiters() + " SET mode = ?, permits = ?, owner = ?, hand_over = ?,"
+                                    + " channel = ?, waiter = ?, woken = 0, expires_at = ? WHERE lock_id = ?",
+                            entry.kind().mode().name(),
+                            entry.kind().permits(),
+                            entry.owner(),
+                            entry.handOver() ? 1 : 0,
+                            entry.channel(),
+                            entry.waiterNumber(),
+                            entry.expiresAt(),
+                            entry.lockId())));
+            long place = change.lastPlace();
+            for (QueueEntry entry : queue.inserted()) {
+                inserted.addAll(Arrays.asList(
+                        change.key(),
+                        entry.lockId(),
                         entry.kind().mode().name(),
                         entry.kind().permits(),
                         entry.owner(),
                         entry.handOver() ? 1 : 0,
                         entry.channel(),
                         entry.waiterNumber(),
+                        entry.arrivedAt(),
                         entry.expiresAt(),
-                        entry.lockId())));
-        long place = lastPlace;
-        for (QueueEntry entry : queue.inserted()) {
-            statements.add(Sql.of(
-                    "INSERT INTO " + tables.waiters() + " (" + WAITER + ", woken) VALUES " + Sql.rows(1, 12),
-                    key,
-                    entry.lockId(),
-                    entry.kind().mode().name(),
-                    entry.kind().permits(),
-                    entry.owner(),
-                    entry.handOver() ? 1 : 0,
-                    entry.channel(),
-                    entry.waiterNumber(),
-                    entry.arrivedAt(),
-                    entry.expiresAt(),
-                    ++place,
-                    0));
+                        ++place,
+                        0));
+            }
         }
+        delete(statements, tables.waiters(), deleted);
+        statements.addAll(updates);
+        insert(statements, tables.waiters() + " (" + WAITER + ", woken)", 12, inserted);
+    }
+
+    private static void delete(List<Sql> statements, String table, List<String> lockIds) {
+        if (!lockIds.isEmpty()) {
+            statements.add(
+                    new Sql("DELETE FROM " + table + " WHERE lock_id IN (" + Sql.marks(lockIds.size()) + ")", lockIds));
+        }
+    }
+
+    private static void insert(List<Sql> statements, String table, int columns, List<@Nullable Object> values) {
+        if (!values.isEmpty()) {
+            statements.add(
+                    new Sql("INSERT INTO " + table + " VALUES " + Sql.rows(values.size() / columns, columns), values));
+        }
+    }
+
+    /** Locks a key, and deletes its live lease with this lock id unless somebody waits for the key. */
+    List<Sql> deleteUnawaited(String key, String lockId) {
+        byte[] value = bytes(key);
+        return List.of(
+                Sql.of("SELECT fence FROM " + tables.keys() + " WHERE lock_key = ? FOR UPDATE", value),
+                Sql.of(
+                        "DELETE FROM " + tables.leases() + " WHERE lock_id = ? AND lock_key = ? AND expires_at > "
+                                + clock
+                                + " - " + LockBackend.TOLERANCE_MILLIS + " AND NOT EXISTS (SELECT 1 FROM "
+                                + tables.waiters() + " WHERE lock_key = ?)",
+                        lockId,
+                        value,
+                        value));
     }
 
     /** Finds the key of a lease or a queue entry by its lock id. */

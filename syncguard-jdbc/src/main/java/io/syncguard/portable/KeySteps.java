@@ -168,17 +168,16 @@ final class KeySteps {
     }
 
     private void write(Session session, Keys keys) throws SQLException {
-        List<Sql> lapsed = new ArrayList<>();
-        List<Sql> changes = new ArrayList<>();
-        keys.now.forEach((key, after) -> {
-            KeyState before = keys.read.of(key);
-            List<WakeUp> others = keys.messages.getOrDefault(key, List.of()).stream()
-                    .filter(message -> !message.channel().equals(channel))
-                    .toList();
-            lapsed.addAll(rows.deleteLapsed(before, after, keys.now()));
-            changes.addAll(
-                    rows.write(before, after, others, keys.read.lastPlaces().get(key), keys.now()));
-        });
+        List<KeyRows.Change> changed = new ArrayList<>();
+        keys.now.forEach((key, after) -> changed.add(new KeyRows.Change(
+                keys.read.of(key),
+                after,
+                keys.messages.getOrDefault(key, List.of()).stream()
+                        .filter(message -> !message.channel().equals(channel))
+                        .toList(),
+                keys.read.lastPlaces().getOrDefault(key, 0L))));
+        List<Sql> lapsed = rows.deleteLapsed(changed, keys.now());
+        List<Sql> changes = rows.write(changed, keys.now());
         if (lapsed.isEmpty() && changes.isEmpty()) {
             session.rollBack();
             return;
@@ -191,6 +190,22 @@ final class KeySteps {
             }
         }
         session.commit(changes);
+    }
+
+    /** Releases a lease in one round trip, if it is live and nobody waits. Returns whether it did. */
+    boolean releaseUnawaited(JdbcConnections connections, Duration limit, String key, String lockId) {
+        return connections.call("releasing a lock", limit, connection -> {
+            Session session = sessions.on(connection);
+            try {
+                return session.transact(rows.deleteUnawaited(key, lockId))
+                                .get(1)
+                                .count()
+                        == 1;
+            } catch (Throwable ex) {
+                session.endAfter(ex);
+                throw ex;
+            }
+        });
     }
 
     /** Finds the keys of leases and queue entries by their lock ids; {@code null} for none. */

@@ -61,8 +61,8 @@ final class LeaseRows {
         List<String> all =
                 requests.stream().map(request -> request.id().lockId()).toList();
         statements.add(new Sql(
-                "SELECT lock_id, expires_at, " + clock + " FROM " + leases + " WHERE lock_id IN (" + Sql.marks(all)
-                        + ")",
+                "SELECT lock_id, expires_at, " + clock + " FROM " + leases + " WHERE lock_id IN ("
+                        + Sql.marks(all.size()) + ")",
                 all));
         Duration shortest = requests.stream()
                 .map(ExtendRequest::ttl)
@@ -90,7 +90,7 @@ final class LeaseRows {
         parameters.add(ttlMillis);
         return new Sql(
                 "UPDATE " + leases + " SET expires_at = " + clock + " + ?, channel = NULL WHERE lock_id IN ("
-                        + Sql.marks(ids) + ") AND expires_at > " + clock + " - " + LockBackend.TOLERANCE_MILLIS
+                        + Sql.marks(ids.size()) + ") AND expires_at > " + clock + " - " + LockBackend.TOLERANCE_MILLIS
                         + " AND expires_at <= " + clock + " + ?",
                 parameters);
     }
@@ -113,7 +113,7 @@ final class LeaseRows {
                 null,
                 List.of(new Sql(
                         "UPDATE " + waiters + " SET expires_at = " + clock + " + ? WHERE lock_id IN ("
-                                + Sql.marks(entries) + ") AND expires_at > " + clock,
+                                + Sql.marks(entries.size()) + ") AND expires_at > " + clock,
                         parameters)));
     }
 

@@ -49,6 +49,20 @@ final class Session {
         return sendEach(statements);
     }
 
+    /** Sends a whole transaction. */
+    List<Answer> transact(List<Sql> statements) throws SQLException {
+        if (!sendsTogether) {
+            List<Answer> answers = begin(statements);
+            commit(List.of());
+            return answers;
+        }
+        List<Sql> all = new ArrayList<>(statements);
+        all.add(Sql.of("COMMIT"));
+        List<Answer> answers = begin(all);
+        inTransaction = false;
+        return answers;
+    }
+
     /** Sends the last statements of the transaction, and commits it. */
     void commit(List<Sql> statements) throws SQLException {
         if (sendsTogether) {

@@ -1,7 +1,6 @@
 package io.syncguard.portable;
 
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +17,8 @@ record Sql(String text, List<? extends @Nullable Object> parameters) {
     }
 
     /** As many question marks, for a list. */
-    static String marks(Collection<?> values) {
-        return String.join(",", Collections.nCopies(values.size(), "?"));
+    static String marks(int values) {
+        return String.join(",", Collections.nCopies(values, "?"));
     }
 
     /** As many groups of question marks, for the rows of an insert. */

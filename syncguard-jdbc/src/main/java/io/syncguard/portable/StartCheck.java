@@ -53,7 +53,7 @@ final class StartCheck {
         String key = unique + "a".repeat(512 - unique.length());
         List<byte[]> keys = KeyRows.bytes(List.of(key, key.substring(0, 511) + "A", unique, unique + " "));
         Sql found = new Sql(
-                "SELECT lock_key FROM " + tables.keys() + " WHERE lock_key IN (" + Sql.marks(keys)
+                "SELECT lock_key FROM " + tables.keys() + " WHERE lock_key IN (" + Sql.marks(keys.size())
                         + ") FOR UPDATE SKIP LOCKED",
                 keys);
         try {
