@@ -42,7 +42,7 @@ final class DataSourceLocksConfiguration {
         @Bean
         FlywayScript syncGuardFlywayScript(
                 SyncGuardProperties properties, ListableBeanFactory beans, Environment environment) {
-            return new DataSourceStores(properties, beans, environment).flywayScript();
+            return new DataSourceFlywayScript(properties, beans, environment);
         }
     }
 }
