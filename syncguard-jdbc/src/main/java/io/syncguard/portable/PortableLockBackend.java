@@ -269,7 +269,10 @@ public final class PortableLockBackend implements LockBackend {
                 && request.entering().isEmpty()
                 && !contended.isContended(key)
                 && steps.releaseUnawaited(
-                        connections, info.timeout(), key, request.id().lockId());
+                        connections.uninterruptible(),
+                        info.timeout(),
+                        key,
+                        request.id().lockId());
     }
 
     private ReleaseResult released(KeySteps.Keys locked, KeyedLockId id, ReleaseRequest request) {
