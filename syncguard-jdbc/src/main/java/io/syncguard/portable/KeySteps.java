@@ -1,5 +1,6 @@
 package io.syncguard.portable;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.jdbc.JdbcConnections;
 import io.syncguard.portable.KeyRows.States;
 import io.syncguard.portable.Session.Answer;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -125,22 +127,34 @@ final class KeySteps {
         }
         Collection<String> ordered = new TreeSet<>(keys);
         List<WakeUp> sent = new ArrayList<>();
-        T answer = connections.call(doing, limit, connection -> {
-            sent.clear();
-            Session session = sessions.on(connection);
-            try {
-                Keys locked = new Keys(lock(session, ordered, locking), locking != Locking.SKIPPING);
-                T result = step.apply(locked);
-                write(session, locked);
-                locked.messages.values().forEach(sent::addAll);
-                return result;
-            } catch (Throwable ex) {
-                session.endAfter(ex);
-                throw ex;
-            }
-        });
-        sent.stream().filter(message -> message.channel().equals(channel)).forEach(ownMessages);
-        return answer;
+        try {
+            T answer = connections.call(doing, limit, connection -> {
+                sent.clear();
+                Session session = sessions.on(connection);
+                try {
+                    Keys locked = new Keys(lock(session, ordered, locking), locking != Locking.SKIPPING);
+                    T result = step.apply(locked);
+                    locked.messages.values().forEach(sent::addAll);
+                    write(session, locked);
+                    return result;
+                } catch (Throwable ex) {
+                    session.endAfter(ex);
+                    throw ex;
+                }
+            });
+            own(sent).forEach(ownMessages);
+            return answer;
+        } catch (LockBackendException ex) {
+            // The commit may have succeeded, and no row has these messages: the waiters look.
+            own(sent)
+                    .map(message -> new WakeUp(channel, message.waiterNumber(), null))
+                    .forEach(ownMessages);
+            throw ex;
+        }
+    }
+
+    private Stream<WakeUp> own(List<WakeUp> sent) {
+        return sent.stream().filter(message -> message.channel().equals(channel));
     }
 
     private States lock(Session session, Collection<String> keys, Locking locking) throws SQLException {

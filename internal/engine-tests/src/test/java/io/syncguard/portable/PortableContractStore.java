@@ -58,8 +58,12 @@ abstract class PortableContractStore implements ContractStore {
 
     /** Creates a backend whose engine has connections of its own. */
     StoreCalls newBackend(DataSource engineDataSource, Time time) {
+        return newBackend(dataSource, engineDataSource, time);
+    }
+
+    StoreCalls newBackend(DataSource ofCallers, DataSource engineDataSource, Time time) {
         LockBackend backend = new PortableLockBackend(
-                dataSource,
+                ofCallers,
                 engineDataSource,
                 dialect,
                 PortableTables.DEFAULT,

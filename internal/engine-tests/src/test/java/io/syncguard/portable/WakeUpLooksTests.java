@@ -1,7 +1,10 @@
 package io.syncguard.portable;
 
 import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.ContractFixture;
@@ -10,6 +13,7 @@ import io.syncguard.core.StoreCalls;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpListener;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,6 +34,7 @@ class WakeUpLooksTests extends ContractFixture {
 
     private final Set<Long> woken = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean fails = new AtomicBoolean();
+    private final AtomicBoolean losesAnswer = new AtomicBoolean();
     private final ManualTime time = new ManualTime();
     private StoreCalls process;
 
@@ -74,6 +79,22 @@ class WakeUpLooksTests extends ContractFixture {
         });
     }
 
+    /** The waiter who leaves gets an error, and nobody knows that another one of the process was woken. */
+    @Test
+    void a_waiter_is_woken_by_another_one_of_its_process_whose_answer_was_lost() {
+        process = listening(Time.SYSTEM);
+        held(writer());
+        AcquireRequest leaving = waitingWriter();
+        queued(process, leaving);
+        AcquireRequest waiter = waitingWriter();
+        queued(process, waiter);
+        losesAnswer.set(true);
+
+        assertThatThrownBy(() -> process.acquire(lastTry(leaving))).isInstanceOf(LockBackendException.class);
+
+        assertThat(woken).containsExactly(waiter.waiterNumber());
+    }
+
     /** A thread that reads the clock twice has done all that was due before. */
     static void awaitReads(ManualTime time, String thread) {
         long before = reads(time, thread);
@@ -90,7 +111,7 @@ class WakeUpLooksTests extends ContractFixture {
     /** A process whose engine has connections that can fail. */
     private StoreCalls listening(Time time) {
         PortableContractStore store = (PortableContractStore) store();
-        StoreCalls opened = store.newBackend(failing(store.dataSource()), time);
+        StoreCalls opened = store.newBackend(losing(store.dataSource()), failing(store.dataSource()), time);
         connect(opened, new WakeUpListener() {
             @Override
             public void wake(long waiter) {
@@ -104,6 +125,23 @@ class WakeUpLooksTests extends ContractFixture {
             public void wakeUpsMissed() {}
         });
         return opened;
+    }
+
+    private DataSource losing(DataSource source) {
+        return new DelegatingDataSource(source) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                return (Connection) Proxy.newProxyInstance(
+                        getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
+                            Object answer = method.invoke(connection, args);
+                            if (method.getName().equals("commit") && losesAnswer.get()) {
+                                throw new SQLException("The answer is lost", "08006");
+                            }
+                            return answer;
+                        });
+            }
+        };
     }
 
     private DataSource failing(DataSource source) {
