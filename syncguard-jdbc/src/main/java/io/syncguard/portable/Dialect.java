@@ -46,6 +46,20 @@ public interface Dialect extends JdbcDatabase {
         return "LIMIT ?";
     }
 
+    /**
+     * How a query of leases pins them, if the database has row locks that block deletions and not heartbeats: its index
+     * hint and its locking clause. {@code null} if it has none.
+     */
+    default @Nullable Pinning pinning() {
+        return null;
+    }
+
+    /**
+     * @param hint leads locking queries of leases by lock id to the rows or entries that a pin locks
+     * @param database a query for what no other database has at this time
+     */
+    record Pinning(String hint, String clause, String database) {}
+
     /** Few drivers show all properties of their {@code DataSource}. */
     @Override
     default @Nullable Login loginOf(CommonDataSource source) {

@@ -18,11 +18,19 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the rows of keys as their states, and writes what the rules have changed. */
 final class KeyRows {
+
+    /** How a pin finds a lease, which is by this index. */
+    static final String PINNED = "acquired_at = ? AND lock_id = ?";
+
+    /** After this time somebody asks again whether a lapsed lease is still locked. */
+    private static final long KEPT_MILLIS = 100;
 
     private static final String LEASE = "lock_key, lock_id, mode, owner, fence, acquired_at, expires_at";
     private static final String WAITER =
@@ -30,10 +38,12 @@ final class KeyRows {
 
     private final PortableTables tables;
     private final String clock;
+    private final String hint;
 
     KeyRows(PortableTables tables, Dialect dialect) {
         this.tables = tables;
         this.clock = dialect.clock();
+        this.hint = hint(dialect);
     }
 
     /**
@@ -59,11 +69,17 @@ final class KeyRows {
     }
 
     /** Statements on all tables and columns, for a check that they are there. */
-    static List<Sql> readNothing(PortableTables tables) {
+    static List<Sql> readNothing(PortableTables tables, Dialect dialect) {
         return List.of(
                 Sql.of("SELECT lock_key, fence FROM " + tables.keys() + " WHERE 1 = 0"),
-                Sql.of("SELECT " + LEASE + ", channel, waiter FROM " + tables.leases() + " WHERE 1 = 0"),
+                Sql.of("SELECT " + LEASE + ", channel, waiter FROM " + tables.leases() + hint(dialect)
+                        + " WHERE 1 = 0"),
                 Sql.of("SELECT " + WAITER + ", woken FROM " + tables.waiters() + " WHERE 1 = 0"));
+    }
+
+    private static String hint(Dialect dialect) {
+        Dialect.Pinning pinning = dialect.pinning();
+        return pinning == null ? "" : pinning.hint();
     }
 
     /** Statements that need each right that locks need, beside those on the row of this key. */
@@ -121,11 +137,16 @@ final class KeyRows {
                 new Sql("SELECT " + WAITER + " FROM " + tables.waiters() + in + " ORDER BY place", values));
     }
 
-    /** Reads the answers to {@link #read}. */
-    States states(List<Answer> answers) {
+    /**
+     * Reads the answers to {@link #read}.
+     *
+     * @param kept the lock ids of lapsed leases that somebody has locked, which keep their keys a little longer
+     */
+    States states(List<Answer> answers, Set<String> kept) {
+        long now = answers.get(1).rows().get(0).number(0);
         Map<String, List<StoredLease>> leases = new HashMap<>();
         for (Row row : answers.get(2).rows()) {
-            leases.computeIfAbsent(row.key(0), key -> new ArrayList<>()).add(lease(row));
+            leases.computeIfAbsent(row.key(0), key -> new ArrayList<>()).add(kept(lease(row), kept, now));
         }
         Map<String, List<QueueEntry>> queues = new HashMap<>();
         Map<String, Long> places = new HashMap<>();
@@ -144,7 +165,13 @@ final class KeyRows {
                             queues.getOrDefault(key, List.of()),
                             row.number(1)));
         }
-        return new States(answers.get(1).rows().get(0).number(0), states, places);
+        return new States(now, states, places);
+    }
+
+    private static StoredLease kept(StoredLease lease, Set<String> kept, long now) {
+        return lease.isLive(now) || !kept.contains(lease.lockId())
+                ? lease
+                : lease.until(now + KEPT_MILLIS - LockBackend.TOLERANCE_MILLIS);
     }
 
     private static StoredLease lease(Row row) {
@@ -196,23 +223,21 @@ final class KeyRows {
         }
     }
 
-    /** The statements that delete leases that have lapsed, which their heartbeats may be extending now. */
-    List<Sql> deleteLapsed(List<Change> changes, long now) {
-        return changes.stream()
-                .flatMap(change -> change.rows().leases().deleted().stream())
-                .filter(lease -> !lease.isLive(now))
-                .map(lease -> Sql.of(
-                        "DELETE FROM " + tables.leases() + " WHERE lock_id = ? AND expires_at = ?",
-                        lease.lockId(),
-                        lease.expiresAt()))
-                .toList();
+    /** Locks leases, without those that a transaction of the application or a heartbeat has locked. */
+    Sql lockUnlocked(List<StoredLease> chosen) {
+        return new Sql(
+                "SELECT lock_id, expires_at FROM " + tables.leases() + hint + Sql.anyOf(PINNED, chosen.size())
+                        + " FOR UPDATE SKIP LOCKED",
+                chosen.stream()
+                        .flatMap(lease -> Stream.<Object>of(lease.acquiredAt(), lease.lockId()))
+                        .toList());
     }
 
-    /** The statements that write all other changes: one for the rows of many keys, where that is possible. */
-    List<Sql> write(List<Change> changes, long now) {
+    /** The statements that write changes: one for the rows of many keys, where that is possible. */
+    List<Sql> write(List<Change> changes) {
         List<Sql> statements = new ArrayList<>();
         writeFences(statements, changes);
-        writeLeases(statements, changes, now);
+        writeLeases(statements, changes);
         writeQueues(statements, changes);
         for (Change change : changes) {
             change.messages().stream()
@@ -243,16 +268,13 @@ final class KeyRows {
                         parameters)));
     }
 
-    private void writeLeases(List<Sql> statements, List<Change> changes, long now) {
+    private void writeLeases(List<Sql> statements, List<Change> changes) {
         List<String> deleted = new ArrayList<>();
         List<@Nullable Object> inserted = new ArrayList<>();
         List<Sql> updates = new ArrayList<>();
         for (Change change : changes) {
             KeyChanges.Rows<StoredLease> leases = change.rows().leases();
-            leases.deleted().stream()
-                    .filter(lease -> lease.isLive(now))
-                    .map(StoredLease::lockId)
-                    .forEach(deleted::add);
+            leases.deleted().stream().map(StoredLease::lockId).forEach(deleted::add);
             leases.updated()
                     .forEach(lease -> updates.add(Sql.of(
                             "UPDATE " + tables.leases() + " SET fence = ?, acquired_at = ?, expires_at = ?,"

@@ -6,15 +6,20 @@ import io.syncguard.portable.KeyRows.States;
 import io.syncguard.portable.Session.Answer;
 import io.syncguard.rules.Decision;
 import io.syncguard.rules.KeyState;
+import io.syncguard.rules.StoredLease;
 import io.syncguard.rules.WakeUp;
 import java.sql.SQLException;
 import java.sql.SQLIntegrityConstraintViolationException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -28,9 +33,6 @@ import org.jspecify.annotations.Nullable;
  * writes what has changed, and commits. Two round trips, where the driver sends statements together. Thread-safe.
  */
 final class KeySteps {
-
-    /** The SQLSTATE of a transaction that has to be repeated. */
-    private static final String CONFLICT = "40001";
 
     private static final Log log = LogFactory.getLog(KeySteps.class);
 
@@ -111,7 +113,7 @@ final class KeySteps {
     /** Reads keys without a lock. Each table shows one time after the call began, and the tables may show different ones. */
     States look(String doing, JdbcConnections connections, Duration limit, Collection<String> keys) {
         return connections.call(
-                doing, limit, connection -> rows.states(sessions.on(connection).send(rows.read(keys, ""))));
+                doing, limit, connection -> rows.states(sessions.on(connection).send(rows.read(keys, "")), Set.of()));
     }
 
     /** Runs a step on locked keys. */
@@ -129,14 +131,9 @@ final class KeySteps {
         List<WakeUp> sent = new ArrayList<>();
         try {
             T answer = connections.call(doing, limit, connection -> {
-                sent.clear();
                 Session session = sessions.on(connection);
                 try {
-                    Keys locked = new Keys(lock(session, ordered, locking), locking != Locking.SKIPPING);
-                    T result = step.apply(locked);
-                    locked.messages.values().forEach(sent::addAll);
-                    write(session, locked);
-                    return result;
+                    return commit(session, ordered, locking, step, sent);
                 } catch (Throwable ex) {
                     session.endAfter(ex);
                     throw ex;
@@ -153,14 +150,31 @@ final class KeySteps {
         }
     }
 
+    /** @param sent gets the messages, before the commit */
+    private <T> T commit(
+            Session session, Collection<String> keys, Locking locking, Function<Keys, T> step, List<WakeUp> sent)
+            throws SQLException {
+        Set<String> kept = new HashSet<>();
+        while (true) {
+            sent.clear();
+            Keys locked = new Keys(lock(session, keys, locking, kept), locking != Locking.SKIPPING);
+            T result = step.apply(locked);
+            locked.messages.values().forEach(sent::addAll);
+            if (write(session, locked, kept)) {
+                return result;
+            }
+        }
+    }
+
     private Stream<WakeUp> own(List<WakeUp> sent) {
         return sent.stream().filter(message -> message.channel().equals(channel));
     }
 
-    private States lock(Session session, Collection<String> keys, Locking locking) throws SQLException {
+    private States lock(Session session, Collection<String> keys, Locking locking, Set<String> kept)
+            throws SQLException {
         List<Sql> reading = rows.read(keys, locking == Locking.SKIPPING ? "FOR UPDATE SKIP LOCKED" : "FOR UPDATE");
         while (true) {
-            States states = rows.states(session.begin(reading));
+            States states = rows.states(session.begin(reading), kept);
             List<String> missing = keys.stream()
                     .filter(key -> !states.states().containsKey(key))
                     .toList();
@@ -181,7 +195,12 @@ final class KeySteps {
         }
     }
 
-    private void write(Session session, Keys keys) throws SQLException {
+    /**
+     * Returns false, and changes nothing, if a lapsed lease cannot be deleted: it is pinned, or its heartbeat was faster.
+     *
+     * @param kept gets the lock ids of those that somebody has locked
+     */
+    private boolean write(Session session, Keys keys, Set<String> kept) throws SQLException {
         List<KeyRows.Change> changed = new ArrayList<>();
         keys.now.forEach((key, after) -> changed.add(new KeyRows.Change(
                 keys.read.of(key),
@@ -190,20 +209,34 @@ final class KeySteps {
                         .filter(message -> !message.channel().equals(channel))
                         .toList(),
                 keys.read.lastPlaces().getOrDefault(key, 0L))));
-        List<Sql> lapsed = rows.deleteLapsed(changed, keys.now());
-        List<Sql> changes = rows.write(changed, keys.now());
-        if (lapsed.isEmpty() && changes.isEmpty()) {
+        List<Sql> changes = rows.write(changed);
+        if (changes.isEmpty() || !locksLapsed(session, changed, keys.now(), kept)) {
             session.rollBack();
-            return;
-        }
-        if (!lapsed.isEmpty()) {
-            for (Answer answer : session.send(lapsed)) {
-                if (answer.count() != 1) {
-                    throw new SQLException("A heartbeat has changed a lease that had lapsed", CONFLICT);
-                }
-            }
+            return changes.isEmpty();
         }
         session.commit(changes);
+        return true;
+    }
+
+    private boolean locksLapsed(Session session, List<KeyRows.Change> changed, long now, Set<String> kept)
+            throws SQLException {
+        List<StoredLease> lapsed = changed.stream()
+                .flatMap(change -> change.rows().leases().deleted().stream())
+                .filter(lease -> !lease.isLive(now))
+                .toList();
+        if (lapsed.isEmpty()) {
+            return true;
+        }
+        Map<String, Long> ends = new HashMap<>();
+        session.send(List.of(rows.lockUnlocked(lapsed)))
+                .get(0)
+                .rows()
+                .forEach(row -> ends.put(row.text(0), row.number(1)));
+        lapsed.stream()
+                .map(StoredLease::lockId)
+                .filter(id -> !ends.containsKey(id))
+                .forEach(kept::add);
+        return lapsed.stream().allMatch(lease -> Objects.equals(ends.get(lease.lockId()), lease.expiresAt()));
     }
 
     /** Releases a lease in one round trip, if it is live and nobody waits. Returns whether it did. */

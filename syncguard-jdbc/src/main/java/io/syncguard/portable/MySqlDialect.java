@@ -57,6 +57,19 @@ public final class MySqlDialect implements Dialect {
                 + Sql.rows(keys, 1).replace("(?)", "(?, 0)");
     }
 
+    /**
+     * Such a query locks the entries of the index alone, because the index has all that it asks for. A heartbeat leaves
+     * them as they are; a deletion marks them. Under {@code REPEATABLE READ} it locks the gap before an entry, too; new
+     * leases stand behind it.
+     */
+    @Override
+    public Pinning pinning() {
+        return new Pinning(
+                " FORCE INDEX (pin)",
+                "LOCK IN SHARE MODE",
+                "SELECT CONCAT_WS(' ', DATABASE(), @@hostname, @@port, @@server_id, @@datadir)");
+    }
+
     @Override
     public void check(Connection connection) throws SQLException {
         Map<String, String> variables = new HashMap<>();

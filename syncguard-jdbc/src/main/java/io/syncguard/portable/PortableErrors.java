@@ -29,7 +29,8 @@ final class PortableErrors {
                 LockErrorCode.SCHEMA_MISSING,
                 "the tables of SyncGuard are missing or of another version. Start the application again, which creates"
                         + " them, or run the script of syncguard/schema",
-                Set.of(),
+                // A missing index, which a query names.
+                Set.of(1176),
                 "42S02",
                 "42S22",
                 "42S04",

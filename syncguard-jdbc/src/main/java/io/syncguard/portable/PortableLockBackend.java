@@ -21,6 +21,7 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.LockDirectory;
 import io.syncguard.spi.PoolStatus;
@@ -68,6 +69,7 @@ public final class PortableLockBackend implements LockBackend {
     private final ContendedKeys contended = new ContendedKeys();
     private final StoreInfo info;
     private final LockDirectory directory;
+    private final @Nullable LeasePins pins;
     private final Runnable onClose;
 
     /**
@@ -110,6 +112,8 @@ public final class PortableLockBackend implements LockBackend {
         PortableSweeps sweeps = new PortableSweeps(leases, steps, rules, engineConnections);
         this.sweeper = new Sweeper(sweeps, settings.cleanupInterval(), time);
         this.directory = new PortableDirectory(connections, steps, rules, leases);
+        Dialect.Pinning pinning = dialect.pinning();
+        this.pins = pinning == null ? null : new PortablePins(connections, dialect, pinning, tables, time);
         this.info = new StoreInfo(
                 new BackendInfo("jdbc", true, BackendInfo.Clock.SERVER),
                 settings.timeout(),
@@ -380,6 +384,11 @@ public final class PortableLockBackend implements LockBackend {
     @Override
     public LockDirectory directory() {
         return directory;
+    }
+
+    @Override
+    public @Nullable LeasePins pins() {
+        return pins;
     }
 
     @Override

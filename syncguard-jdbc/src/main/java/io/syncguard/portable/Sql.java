@@ -21,6 +21,11 @@ record Sql(String text, List<? extends @Nullable Object> parameters) {
         return String.join(",", Collections.nCopies(values, "?"));
     }
 
+    /** The condition that one of several is true. */
+    static String anyOf(String condition, int number) {
+        return " WHERE " + String.join(" OR ", Collections.nCopies(number, "(" + condition + ")"));
+    }
+
     /** As many groups of question marks, for the rows of an insert. */
     static String rows(int rows, int columns) {
         String row = "(" + String.join(",", Collections.nCopies(columns, "?")) + ")";

@@ -36,7 +36,7 @@ final class StartCheck {
     /** Whether a table or a column is missing. */
     boolean isMissing() throws SQLException {
         try {
-            session.send(KeyRows.readNothing(tables));
+            session.send(KeyRows.readNothing(tables, dialect));
             return false;
         } catch (SQLException ex) {
             if (PortableErrors.isMissingTable(ex)) {

@@ -23,7 +23,9 @@ CREATE TABLE IF NOT EXISTS ${syncguard_leases} (
     channel     VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
     waiter      BIGINT NOT NULL,
     INDEX (lock_key),
-    INDEX (channel)
+    INDEX (channel),
+    -- Transactions that commit under a lease lock its entry here.
+    UNIQUE INDEX pin (acquired_at, lock_id)
 ) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS ${syncguard_waiters} (
