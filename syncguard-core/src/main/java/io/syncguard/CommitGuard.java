@@ -2,10 +2,10 @@ package io.syncguard;
 
 /**
  * Whether a transaction of the application commits only while the locks are held under which it runs. That is possible
- * for transactions of Spring on the PostgreSQL database that stores the locks: each pins its leases right before it
- * commits, so that the key cannot be granted to anybody else until the commit has ended. If a lease is lost under which
- * the transaction has worked, the commit throws a {@link LockLostException} and the transaction is rolled back,
- * whatever became of the handle.
+ * for transactions of Spring on the PostgreSQL, MariaDB or MySQL database that stores the locks: each pins its leases
+ * right before it commits, so that the key cannot be granted to anybody else until the commit has ended. If a lease is
+ * lost under which the transaction has worked, the commit throws a {@link LockLostException} and the transaction is
+ * rolled back, whatever became of the handle.
  *
  * <p>If several bodies run under one lease, the strictest guard counts: the constants are in this order.
  *
