@@ -17,10 +17,7 @@ class Orders {
     private static final String FIND =
             "SELECT order_id, fence, processed_at FROM processed_orders WHERE order_id = :orderId";
 
-    private static final String ADD = """
-            INSERT INTO processed_orders (order_id, fence) VALUES (:orderId, :fence)
-            RETURNING order_id, fence, processed_at
-            """;
+    private static final String ADD = "INSERT INTO processed_orders (order_id, fence) VALUES (:orderId, :fence)";
 
     private static final String COUNT_TODAY =
             "SELECT count(*) FROM processed_orders WHERE processed_at >= current_date";
@@ -38,11 +35,8 @@ class Orders {
     }
 
     ProcessedOrder add(long orderId, Fence fence) {
-        return jdbc.sql(ADD)
-                .param("orderId", orderId)
-                .param("fence", fence.value())
-                .query(Orders::read)
-                .single();
+        jdbc.sql(ADD).param("orderId", orderId).param("fence", fence.value()).update();
+        return find(orderId).orElseThrow();
     }
 
     long countToday() {

@@ -17,15 +17,21 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class StartFailureTests {
 
     @ParameterizedTest
-    @CsvSource({"postgres, PostgreSQL, spring.datasource.url, redis", "redis, Redis, spring.data.redis.url, postgres"})
+    @CsvSource({
+        "redis, postgres, PostgreSQL, spring.datasource.url, redis",
+        "redis, redis, Redis, spring.data.redis.url, postgres",
+        "mariadb, mariadb, MariaDB, spring.datasource.url, postgres",
+        "h2, h2, H2, spring.datasource.url, postgres"
+    })
     void a_taken_port_is_named_with_the_ways_out(
-            String server, String name, String url, String other, CapturedOutput output) throws Exception {
+            String profile, String server, String name, String url, String other, CapturedOutput output)
+            throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             assertThatException()
                     .isThrownBy(() -> SpringApplication.run(
                             SampleApplication.class,
                             "--server.port=0",
-                            "--spring.profiles.active=redis",
+                            "--spring.profiles.active=" + profile,
                             "--sample." + other + "-port=0",
                             "--sample." + server + "-port=" + taken.getLocalPort()));
 

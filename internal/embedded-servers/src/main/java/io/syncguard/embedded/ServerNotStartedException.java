@@ -15,7 +15,7 @@ public final class ServerNotStartedException extends RuntimeException {
     }
 
     /** For a server whose port another program has. */
-    static ServerNotStartedException portTaken(String server, SharedServer shared) {
+    public static ServerNotStartedException portTaken(String server, SharedServer shared) {
         return new ServerNotStartedException(
                 "Port " + shared.port() + " of the " + server + " is taken by another program, or by the " + server
                         + " of another user",

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One process's membership in a Redis server that several processes of a user share, as in {@link SharedPostgres}: the
+ * One process's membership in a Redis server that several processes of a user share, as in {@link SharedDatabase}: the
  * first one starts it, later ones find it on its port, and the last one to leave stops it. After a {@code kill -9} of
  * the last process the server is left over. The next process that joins a server of this name stops it, or joins it if
  * it has the same port.

@@ -94,7 +94,7 @@ final class Joiner implements AutoCloseable {
     private static Closeable use(String server, SharedServer shared) throws Exception {
         switch (server) {
             case "postgres" -> {
-                SharedPostgres postgres = SharedPostgres.join(shared);
+                SharedDatabase postgres = SharedDatabase.postgres(shared);
                 System.out.println(ANSWER + postgres.url());
                 return postgres;
             }

@@ -1,8 +1,6 @@
 package io.syncguard.sample.embedded;
 
-import io.syncguard.embedded.SharedPostgres;
 import io.syncguard.embedded.SharedServer;
-import java.io.IOException;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
@@ -10,36 +8,38 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
 
 /**
- * Starts a PostgreSQL for the sample, unless {@code spring.datasource.url} names one.
+ * Keeps the data of the sample in memory, unless {@code spring.datasource.url} names a database.
  */
 @Configuration(proxyBeanMethods = false)
+@Profile("h2")
 // Matches only if the property is missing, because no URL has this value. Spring Boot has no condition for a missing
 // property.
 @ConditionalOnProperty(name = "spring.datasource.url", havingValue = "embedded", matchIfMissing = true)
-class EmbeddedPostgresConfiguration {
+class EmbeddedH2Configuration {
 
     private static final String REMEDY =
-            "set sample.postgres-port to a free port, or spring.datasource.url to your own server";
+            "set sample.h2-port to a free port, or spring.datasource.url to your own server";
 
     /** The data source is built on this bean, so Spring closes it after the last connection of the pool is closed. */
     @Bean
-    SharedPostgres sharedPostgres(@Value("${sample.postgres-port}") int port) throws IOException, SQLException {
-        return SharedPostgres.join(new SharedServer("syncguard-sample", port, REMEDY));
+    H2Memory h2Memory(@Value("${sample.h2-port}") int port) throws SQLException {
+        return H2Memory.join(new SharedServer("syncguard-sample-h2", port, REMEDY));
     }
 
     @Bean
-    JdbcConnectionDetails jdbcConnectionDetails(SharedPostgres postgres) {
+    JdbcConnectionDetails jdbcConnectionDetails(H2Memory memory) {
         return new JdbcConnectionDetails() {
             @Override
             public String getJdbcUrl() {
-                return postgres.url();
+                return memory.url();
             }
 
             @Override
             public String getUsername() {
-                return postgres.user();
+                return H2Memory.USER;
             }
 
             @Override
