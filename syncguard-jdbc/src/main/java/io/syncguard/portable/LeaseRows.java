@@ -128,32 +128,21 @@ final class LeaseRows {
 
     /** The messages to a process: leases that others have handed to its waiters, and waiters that others have woken. */
     List<Message> messagesTo(String channel) {
-        List<Answer> answers = send(
-                "looking for wake-ups",
-                null,
-                List.of(
-                        Sql.of(
-                                "SELECT lock_id, waiter, fence, acquired_at, expires_at FROM " + leases
-                                        + " WHERE channel = ?",
-                                channel),
-                        Sql.of(
-                                "SELECT lock_id, waiter, woken FROM " + waiters + " WHERE channel = ? AND woken > 0",
-                                channel)));
-        List<Message> messages = new ArrayList<>();
-        answers.get(0)
-                .rows()
-                .forEach(row -> messages.add(new Message(
-                        row.text(0),
-                        row.number(1),
-                        0,
-                        new AcquireResult.Granted(
-                                new Fence(row.number(2)),
-                                Instant.ofEpochMilli(row.number(3)),
-                                Instant.ofEpochMilli(row.number(4))))));
-        answers.get(1)
-                .rows()
-                .forEach(row -> messages.add(new Message(row.text(0), row.number(1), row.number(2), null)));
-        return messages;
+        Sql look = Sql.of(
+                "SELECT lock_id, waiter, 0, fence, acquired_at, expires_at FROM " + leases
+                        + " WHERE channel = ? UNION ALL SELECT lock_id, waiter, woken, 0, 0, 0 FROM " + waiters
+                        + " WHERE channel = ? AND woken > 0",
+                channel,
+                channel);
+        return send("looking for wake-ups", null, List.of(look)).get(0).rows().stream()
+                .map(row -> new Message(
+                        row.text(0), row.number(1), row.number(2), row.number(2) > 0 ? null : handOver(row)))
+                .toList();
+    }
+
+    private static AcquireResult.Granted handOver(Row row) {
+        return new AcquireResult.Granted(
+                new Fence(row.number(3)), Instant.ofEpochMilli(row.number(4)), Instant.ofEpochMilli(row.number(5)));
     }
 
     /** Keys of leases and queue entries that lapsed two tolerances ago, behind this one in the order of their bytes. */

@@ -26,8 +26,11 @@ final class WakeUpLooks implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(WakeUpLooks.class);
 
-    private static final long SHORTEST_PAUSE = Duration.ofMillis(20).toNanos();
+    private static final long SHORTEST_PAUSE = Duration.ofMillis(10).toNanos();
     private static final long LONGEST_PAUSE = Duration.ofMillis(100).toNanos();
+
+    /** In the long run there are at most 50 looks per second, and at most ten more at once. */
+    private static final long EACH_LOOK = Duration.ofMillis(20).toNanos();
 
     private final LeaseRows rows;
     private final String channel;
@@ -45,6 +48,9 @@ final class WakeUpLooks implements AutoCloseable {
     /** When a request queued last, which makes the pause short again. */
     private volatile boolean moved;
 
+    /** When the next look may be. Only the looking thread writes it. */
+    private volatile long next;
+
     /** Only the looking thread uses these. */
     private long pause = SHORTEST_PAUSE;
 
@@ -55,6 +61,7 @@ final class WakeUpLooks implements AutoCloseable {
         this.rows = rows;
         this.channel = channel;
         this.time = time;
+        this.next = time.nanoTime();
         this.alarm = new Alarm("syncguard-wake-ups", time, this::look);
     }
 
@@ -66,7 +73,7 @@ final class WakeUpLooks implements AutoCloseable {
     void queued(String lockId) {
         waiting.put(lockId, time.nanoTime() + waiterTtl);
         moved = true;
-        alarm.ringAt(time.nanoTime() + SHORTEST_PAUSE);
+        alarm.ringAt(Math.max(next, time.nanoTime() + SHORTEST_PAUSE));
     }
 
     /** A queue entry was renewed. */
@@ -146,7 +153,8 @@ final class WakeUpLooks implements AutoCloseable {
             }
             pause = Math.max(pause, LONGEST_PAUSE) * 5;
         }
-        return time.nanoTime() + pause;
+        next = Math.max(next, time.nanoTime() - 10 * EACH_LOOK) + EACH_LOOK;
+        return Math.max(next, time.nanoTime() + pause);
     }
 
     @Override
