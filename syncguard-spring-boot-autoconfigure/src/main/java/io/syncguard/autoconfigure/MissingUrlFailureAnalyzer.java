@@ -70,10 +70,14 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
                 cause);
     }
 
-    /** Not with locks in Redis, or in the memory of a test. Looks at definitions alone, because no bean can be made. */
+    /**
+     * Not with locks in Redis, or in the memory of a test, whose beans may have the same names. Looks at definitions
+     * alone, because no bean can be made.
+     */
     private boolean isNeededByLocks() {
         return beans.getBeanNamesForType(LockBackend.class, true, false).length == 0
                 || Stream.of(PostgresLockAutoConfiguration.NAME, JdbcLockAutoConfiguration.NAME)
-                        .anyMatch(store -> beans.containsBean(new Backend(store).bean()));
+                        .map(store -> new Backend(store).bean())
+                        .anyMatch(bean -> beans.containsBean(bean) && beans.getType(bean, false) == LockBackend.class);
     }
 }

@@ -15,9 +15,11 @@ import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -88,9 +90,24 @@ public final class SyncGuardDisabledAutoConfiguration {
     /** Keeps the script for Flyway, which fails if it does not find a script that it has run before. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HikariDataSource.class, DataSourceUtils.class})
+    @Conditional(FlywayChosen.class)
     @EnableConfigurationProperties(SyncGuardProperties.class)
     @Import(DataSourceLocksConfiguration.FlywayConfiguration.class)
     static class FlywayHistoryConfiguration {}
+
+    /** Matches if Flyway makes the tables of a store. */
+    static final class FlywayChosen extends AnyNestedCondition {
+
+        FlywayChosen() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnProperty(name = "syncguard.postgres.schema-management", havingValue = "flyway")
+        static class InPostgres {}
+
+        @ConditionalOnProperty(name = "syncguard.jdbc.schema-management", havingValue = "flyway")
+        static class InTables {}
+    }
 
     /** Registers a manager and a template for the name of each backend. */
     static final class QualifiedBeans implements ImportBeanDefinitionRegistrar {

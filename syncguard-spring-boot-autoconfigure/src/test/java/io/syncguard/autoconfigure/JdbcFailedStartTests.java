@@ -47,7 +47,7 @@ class JdbcFailedStartTests {
 
     @Test
     void without_the_tables() {
-        start.with(url(mariaDb), "syncguard.jdbc.schema-management=none").reads("no-tables");
+        start.with(url(mariaDb), "syncguard.jdbc.schema-management=none").reads("no-portable-tables");
     }
 
     @Test
@@ -57,7 +57,7 @@ class JdbcFailedStartTests {
                         "syncguard.jdbc.schema-management=none",
                         "syncguard.jdbc.schema-script=" + directory.resolve("syncguard.sql"))
                 .whereas(directory.toString(), "<directory>")
-                .reads("no-tables-with-the-script");
+                .reads("no-portable-tables-written");
     }
 
     @Test

@@ -33,7 +33,10 @@ final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProc
 
     @Override
     public @Nullable Object postProcessBeforeInstantiation(Class<?> type, String name) {
-        if (!REPLACED.contains(name) || beans.getBeanNamesForAnnotation(SyncGuardDataSource.class).length > 0) {
+        // A store in memory may have one of the names, too.
+        if (!REPLACED.contains(name)
+                || !name.equals(beans.getBeanDefinition(name).getFactoryMethodName())
+                || beans.getBeanNamesForAnnotation(SyncGuardDataSource.class).length > 0) {
             return null;
         }
         String product = product();
