@@ -27,7 +27,7 @@ final class WakeUpLooks implements AutoCloseable {
     private static final Log log = LogFactory.getLog(WakeUpLooks.class);
 
     private static final long SHORTEST_PAUSE = Duration.ofMillis(10).toNanos();
-    private static final long LONGEST_PAUSE = Duration.ofMillis(100).toNanos();
+    private static final long LONGEST_PAUSE = Duration.ofMillis(30).toNanos();
 
     /** In the long run there are at most 50 looks per second, and at most ten more at once. */
     private static final long EACH_LOOK = Duration.ofMillis(20).toNanos();
