@@ -19,8 +19,8 @@ public interface Dialect extends JdbcDatabase {
     boolean isOf(String product);
 
     /**
-     * The folder of its script on the class path, in {@code syncguard/schema}. The script has no semicolon but at the ends
-     * of its statements, and changes nothing where the tables are.
+     * The folder of its script on the class path, in {@code syncguard/schema}. The script has no semicolon but at the
+     * ends of its statements, and changes nothing where the tables are.
      */
     String scripts();
 

@@ -110,7 +110,7 @@ final class KeySteps {
         }
     }
 
-    /** Reads keys without a lock. Each table shows one time after the call began, and the tables may show different ones. */
+    /** Reads keys without a lock. Each table shows one time after the call began, which need not be that of the others. */
     States look(String doing, JdbcConnections connections, Duration limit, Collection<String> keys) {
         return connections.call(
                 doing, limit, connection -> rows.states(sessions.on(connection).send(rows.read(keys, "")), Set.of()));

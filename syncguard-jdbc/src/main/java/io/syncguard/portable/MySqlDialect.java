@@ -74,9 +74,9 @@ public final class MySqlDialect implements Dialect {
     public void check(Connection connection) throws SQLException {
         Map<String, String> variables = new HashMap<>();
         try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(
-                        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on',"
-                                + " 'group_replication_group_name', 'read_only', 'innodb_flush_log_at_trx_commit', 'version')")) {
+                ResultSet rows = statement.executeQuery("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on',"
+                        + " 'group_replication_group_name', 'read_only', 'innodb_flush_log_at_trx_commit',"
+                        + " 'version')")) {
             while (rows.next()) {
                 variables.put(rows.getString(1), rows.getString(2));
             }

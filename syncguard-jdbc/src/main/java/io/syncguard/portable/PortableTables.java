@@ -16,7 +16,7 @@ public record PortableTables(String keys, String leases, String waiters) {
     /** The beginning of the names, unless an application sets its own. */
     public static final String DEFAULT_PREFIX = "syncguard_";
 
-    /** Of at most 48 letters, which leaves room for names that a database derives from those of the tables. */
+    /** Short enough for names that a database derives from those of the tables. */
     private static final Pattern PREFIX =
             Pattern.compile("([A-Za-z_][A-Za-z0-9_]{0,47}\\.)?[A-Za-z_][A-Za-z0-9_]{0,39}");
 
@@ -24,8 +24,8 @@ public record PortableTables(String keys, String leases, String waiters) {
     public static final PortableTables DEFAULT = named(DEFAULT_PREFIX);
 
     /**
-     * @param prefix the beginning of their names: at most 40 letters, digits and underscores, with an optional schema and
-     *     a dot in front
+     * @param prefix the beginning of their names: at most 40 letters, digits and underscores, with an optional schema
+     *     and a dot in front
      * @throws LockSetupException if it is another text
      */
     public static PortableTables named(String prefix) {

@@ -31,7 +31,7 @@ final class Session {
         this.sendsTogether = sendsTogether;
     }
 
-    /** Sends statements that need no common transaction. PostgreSQL's driver makes one of those that travel together. */
+    /** Sends statements that need no common transaction. PostgreSQL's driver makes one of those sent together. */
     List<Answer> send(List<Sql> statements) throws SQLException {
         return sendsTogether ? sendAll(statements) : sendEach(statements);
     }

@@ -14,8 +14,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Tries the tables at the start, in a transaction that is rolled back: the rights, the length and the comparison of keys,
- * and whether the tables roll back at all.
+ * Tries the tables at the start, in a transaction that is rolled back: the rights, the length and the comparison of
+ * keys, and whether the tables roll back at all.
  */
 final class StartCheck {
 

@@ -1,7 +1,8 @@
--- The tables of SyncGuard in MariaDB and MySQL, with the user's rights: SELECT, INSERT and UPDATE on all three, and DELETE
--- on ${syncguard_leases} and ${syncguard_waiters}.
+-- The tables of SyncGuard in MariaDB and MySQL, with the user's rights: SELECT, INSERT and UPDATE on all three, and
+-- DELETE on ${syncguard_leases} and ${syncguard_waiters}.
 --
--- Flyway runs this file as it is, and Liquibase with its property splitStatements. It changes nothing where the tables are.
+-- Flyway runs this file as it is, and Liquibase with its property splitStatements. It changes nothing where the tables
+-- are.
 -- Keys are bytes: letters that differ in case, in an accent or in a space at the end are different keys.
 
 -- The fence counter of each key. Never delete rows from it: fences would repeat.

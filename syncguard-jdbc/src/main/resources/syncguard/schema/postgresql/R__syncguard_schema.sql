@@ -1,7 +1,8 @@
 -- The tables of the portable store of SyncGuard in PostgreSQL, with the user's rights: SELECT, INSERT and UPDATE on all
 -- three, and DELETE on ${syncguard_leases} and ${syncguard_waiters}.
 --
--- Flyway runs this file as it is, and Liquibase with its property splitStatements. It changes nothing where the tables are.
+-- Flyway runs this file as it is, and Liquibase with its property splitStatements. It changes nothing where the tables
+-- are.
 
 -- The fence counter of each key. Never delete rows from it: fences would repeat.
 CREATE TABLE IF NOT EXISTS ${syncguard_keys} (

@@ -8,7 +8,7 @@ import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 
-/** Makes the application's Flyway run the script of its database, if that is chosen. No application without it loads this. */
+/** Makes the application's Flyway run the script of its database, if that is chosen. Loaded only with Flyway. */
 record DataSourceFlywayScript(SyncGuardProperties properties, ListableBeanFactory beans, Environment environment)
         implements FlywayScript {
 

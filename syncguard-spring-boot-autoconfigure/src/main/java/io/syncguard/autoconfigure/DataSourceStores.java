@@ -16,7 +16,8 @@ record DataSourceStores(SyncGuardProperties properties, ListableBeanFactory bean
     /**
      * Creates a store on the marked {@link DataSource}, otherwise on the only or the primary one.
      *
-     * @param wanted the store; as the database says if {@code syncguard.backend} names none
+     * @param wanted the store. If {@code syncguard.backend} names none, the product decides instead of PostgreSQL; the
+     *     bean of the tables exists then only where PostgreSQL's driver is missing
      */
     LockBackend backendOn(
             ObjectProvider<DataSource> lockDataSource, ObjectProvider<DataSource> dataSource, Backend wanted) {
@@ -27,7 +28,8 @@ record DataSourceStores(SyncGuardProperties properties, ListableBeanFactory bean
                 dataSource,
                 SyncGuardDataSource.class,
                 () -> LockStores.noDataSource(named, environment.containsProperty("spring.datasource.url"), beans));
-        return backendOn(application, lockDataSource.getIfAvailable() != null, named.isEmpty() ? null : wanted);
+        boolean isOpen = named.isEmpty() && wanted.name().equals(PostgresLockAutoConfiguration.NAME);
+        return backendOn(application, lockDataSource.getIfAvailable() != null, isOpen ? null : wanted);
     }
 
     /** Creates the store of a tenant. */

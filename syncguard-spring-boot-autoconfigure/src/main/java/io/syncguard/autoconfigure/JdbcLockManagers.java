@@ -14,7 +14,8 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
- * Lock managers on several databases, for applications whose tenants have databases of their own. All have the settings {@code syncguard.*}, and stop with the application. Thread-safe.
+ * Lock managers on several databases, for applications whose tenants have databases of their own. All have the
+ * settings {@code syncguard.*}, and stop with the application. Thread-safe.
  *
  * <pre>{@code
  * @Bean

