@@ -173,7 +173,7 @@ local function wake_after(left)
 
 -- include wake_ups
 
-    wake(k, left or GRANTED)
+    wake(k, left or NOBODY)
 end
 
 if blocked_until <= now then

@@ -48,7 +48,7 @@ local function accepts_hand_over()
     return entry and not entry.unlimited and entry.secret ~= '-'
 end
 
-local answer, handed_out = { 'released' }, false
+local answer = { 'released' }
 if accepts_hand_over() and not (found.shared and written and is_live(written)) then
 
 -- include grants
@@ -86,17 +86,16 @@ if accepts_hand_over() and not (found.shared and written and is_live(written)) t
     end
     -- Nobody behind this entry can be granted the key, nor a writer beside readers; nor soon.
     if not entry or count > 0 and not entry.shared
-        or is_full and (count == 0 or last_score(k.readers, entry.permits) > now - TOLERANCE + poll_of(entry))
+        or is_full and last_score(k.readers, entry.permits) > now - TOLERANCE + poll_of(entry)
     then
         return answer
     end
-    handed_out = count > 0
 end
 
 -- include wake_ups
 
 if found then
-    wake(k, handed_out and GRANTED or NOBODY, entry.lock_id)
+    wake(k, NOBODY, entry.lock_id)
     return answer
 end
 local left = leave_queue(k, lock_id)

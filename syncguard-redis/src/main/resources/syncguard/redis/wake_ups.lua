@@ -3,13 +3,12 @@
 -- What wake() gets in place of an entry that has left: nobody has left but a lease; or a lease has got an earlier
 -- expiry, which has the effect of a writer that leaves from in front of all.
 local NOBODY = { arrival = math.huge, unlimited = true }
--- A waiter that was granted the key: it also wakes those whom lapses let in before their next poll, because they may
--- not know of these leases.
-local GRANTED = { arrival = math.huge, unlimited = true, granted = true }
 local WRITER_BEFORE_ALL = { arrival = 0, unlimited = false }
 
 -- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers without permits who
--- are first, and the first of the others. Nobody behind that one can be granted the key before it.
+-- are first, and the first of the others. Nobody behind that one can be granted the key before it. A lapse that lets a
+-- waiter in before its next poll counts: it may not know of that lease, because those in front of it were granted it,
+-- or were told that it ends earlier.
 --
 -- One lock id may be known to have a live entry.
 local function wake(k, left, live)
@@ -36,7 +35,7 @@ local function wake(k, left, live)
                 delete_entry(k, lock_id)
                 from = from - 1
             elseif entry.mode then
-                local lapsed = now - TOLERANCE + (left.granted and poll_of(entry) or 0)
+                local lapsed = now - TOLERANCE + poll_of(entry)
                 local is_grantable = written <= lapsed
                     and (entry.unlimited or is_first and last_score(k.readers, entry.permits) <= lapsed)
                 -- It knew from the entry that has left when to look, and perhaps only that entry knew of a lease with

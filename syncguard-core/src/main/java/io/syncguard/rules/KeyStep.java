@@ -83,7 +83,7 @@ final class KeyStep {
                         : queue.isFirst(entry) && entry.kind().conflictsWith(left.kind())));
     }
 
-    /** Wakes the waiters who can be granted the key. */
+    /** Wakes the waiters who can be granted the key, now or soon. */
     void wakeGrantable() {
         wake(waiter -> false);
     }
@@ -93,10 +93,10 @@ final class KeyStep {
         wake(queue::isFirstOrBehindFirstReaders);
     }
 
-    /** Wakes the waiters who can be granted the key, and those who have to look again even while it is held. */
+    /** Wakes the waiters who can be granted the key, now or soon, and those who have to look again even if they cannot. */
     void wake(Predicate<QueueEntry> always) {
         queue().entries().stream()
-                .filter(entry -> isGrantable(entry) || always.test(entry))
+                .filter(entry -> isGrantableSoon(entry) || always.test(entry))
                 .forEach(this::wake);
     }
 
@@ -113,7 +113,10 @@ final class KeyStep {
         return isGrantableAt(now, entry);
     }
 
-    /** Whether lapses let it in before its next poll. It may not know of leases that others in front were granted. */
+    /**
+     * Whether it can be granted the key now, or lapses let it in before its next poll. It may not know of these leases:
+     * those in front were granted them, or were told that they end earlier.
+     */
     boolean isGrantableSoon(QueueEntry entry) {
         return isGrantableAt(now + waiterTtl.toMillis() / 3, entry);
     }

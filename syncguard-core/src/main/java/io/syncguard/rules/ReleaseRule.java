@@ -33,10 +33,8 @@ final class ReleaseRule {
     ReleaseResult handOver(String lockId, @Nullable String inAnswer) {
         return end(lockId, lease -> {
             step.leases().remove(lease);
-            QueueEntry first = step.queue().first();
             List<HandOver> answered = handOver(inAnswer);
-            boolean handedOver = step.queue().first() != first;
-            step.wake(waiter -> handedOver && step.isGrantableSoon(waiter));
+            step.wakeGrantable();
             return new ReleaseResult(ReleaseResult.Outcome.RELEASED, answered);
         });
     }

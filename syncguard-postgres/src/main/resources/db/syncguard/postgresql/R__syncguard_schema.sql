@@ -1111,20 +1111,20 @@ BEGIN
 END
 $function$;
 
--- Wakes the waiters of a key that can be granted now. p_left is null, or the arrival of a waiter that has left, and
--- p_permits are its permits: then it also wakes those behind it, because their next look was chosen for that waiter.
--- The one with permits behind readers has to look, too: the readers may be granted the key and release it without a
--- wake-up. Readers without a limit do not block each other. 0 and 1 wake the whole front of the queue. Null and 0 stand
--- for a waiter that was granted the key: then it also wakes those that lapses let in before their next poll, because
--- they may not know of these leases.
+-- Wakes the waiters of a key that can be granted now, or that lapses let in before their next poll. They may not know
+-- of these leases: those in front of them were granted them, or were told that they end earlier.
+--
+-- p_left is null, or the arrival of a waiter that has left, and p_permits are its permits: then it also wakes those
+-- behind it, because their next look was chosen for that waiter. The one with permits behind readers has to look, too:
+-- the readers may be granted the key and release it without a wake-up. Readers without a limit do not block each other.
+-- 0 and 1 wake the whole front of the queue.
 --
 -- Wake-ups reach the readers in front of the first waiter with permits, and that waiter. The caller has locked the
 -- serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake(p_key TEXT, p_left BIGINT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now     BIGINT := ${syncguard_locks}_now();
-    v_granted BOOLEAN := p_left IS NULL AND p_permits IS NOT NULL;
+    v_now BIGINT := ${syncguard_locks}_now();
 BEGIN
     -- Lapsed entries are deleted and never skipped, and the delete waits for a renewal under way: such an entry would
     -- be in front of the waiters that are woken.
@@ -1135,7 +1135,7 @@ BEGIN
         SELECT w.*, w.permits IS NULL OR w.arrival = (
                    SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
                ) AS is_next,
-               v_now + CASE WHEN v_granted THEN ${syncguard_locks}_poll(w.ttl_ms) ELSE 0 END AS until_ms
+               v_now + ${syncguard_locks}_poll(w.ttl_ms) AS until_ms
         FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
             (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND f.permits IS NOT NULL),
@@ -1159,7 +1159,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_beside(p_key TEXT, p_permits INTEGER) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, 0) WHERE p_permits IS NOT NULL OR (
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER) WHERE p_permits IS NOT NULL OR (
         SELECT w.permits IS NOT NULL AND (w.shared OR NOT EXISTS (
             SELECT FROM ${syncguard_locks}_shared s
             WHERE s.key = p_key AND ${syncguard_locks}_is_live(
@@ -1396,7 +1396,7 @@ BEGIN
             RETURN;
         END IF;
     END LOOP;
-    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, CASE WHEN v_fence IS NOT NULL THEN 0 END);
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
 END
 $function$;
 

@@ -191,6 +191,12 @@ public abstract class PermitContract extends ListeningFixture {
             W       | R. R. W     | lapse 0, ask 0, ask 1             |             | 2
             W       | R. R W      | lapse 0, ask 0, ask 1             |             |
             W       | R. R. 1     | lapse 0, ask 0, ask 1             |             | 2
+            # A release does so, too: the first waiter may have been granted the key since, and released it.
+            R. R    | W           | release 1                         |             | 0
+            R. R    | W           | end 1                             |             | 0
+            R. R    | 2 W         | release 1, give 0                 | 0           | 1
+            R. R    | 2 W R       | release 1, give 0                 | 0           | 1
+            R. R R  | 3 W         | release 1, give 0                 | 0           |
             # Whatever else makes a waiter grantable wakes it, and grants nothing.
             R R     | 2 2 2       | end 0 1                           |             | 0
             R R     | 2 2 2       | end 0 1, ask 0, ask 1             |             | 0 1
