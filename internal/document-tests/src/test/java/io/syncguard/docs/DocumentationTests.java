@@ -26,8 +26,6 @@ import org.junit.jupiter.api.Test;
 /** The samples in the documents compile, and everything that the documents name exists. */
 class DocumentationTests {
 
-    private static final Path ROOT = Path.of("..", "..");
-
     private static final List<Path> SAMPLES = Stream.of(
                     "java/io/syncguard/docs/FirstSampleTests.java",
                     "java/io/syncguard/docs/GuideSamples.java",
@@ -40,6 +38,7 @@ class DocumentationTests {
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/ThirdStoreTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
                     "java/io/syncguard/docs/DrainRecipeTests.java",
+                    "java/io/syncguard/docs/OperatorCommandTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
@@ -87,7 +86,7 @@ class DocumentationTests {
             compiled.putAll(matches(SAMPLE, Files.readString(samples)));
         }
         Map<String, String> shown = new TreeMap<>();
-        for (Path document : documents()) {
+        for (Path document : DocumentBlock.documents()) {
             matches(SHOWN, Files.readString(document))
                     .forEach((name, sample) ->
                             shown.put(name, IMPORTS.matcher(sample).replaceFirst("")));
@@ -100,7 +99,7 @@ class DocumentationTests {
     void the_first_sample_of_a_page_that_uses_a_package_imports_its_types() throws IOException {
         Map<String, List<String>> types = publicTypes();
         assertThat(types).containsKeys("DistributedLock", "LeaderOnly", "AutoConfigureTestLocks");
-        for (Path document : documents()) {
+        for (Path document : DocumentBlock.documents()) {
             Set<String> introduced = new HashSet<>();
             for (MatchResult code :
                     CODE.matcher(Files.readString(document)).results().toList()) {
@@ -121,7 +120,7 @@ class DocumentationTests {
 
     @Test
     void links_between_the_documents_lead_to_a_file_and_a_section() throws IOException {
-        for (Path document : documents()) {
+        for (Path document : DocumentBlock.documents()) {
             for (MatchResult link : LINK.matcher(prose(document)).results().toList()) {
                 Path target = link.group(1).isEmpty() ? document : document.resolveSibling(link.group(1));
                 assertThat(target).as("linked in " + document).exists();
@@ -136,7 +135,7 @@ class DocumentationTests {
 
     @Test
     void tables_are_whole() throws IOException {
-        for (Path document : documents()) {
+        for (Path document : DocumentBlock.documents()) {
             TABLE.matcher(Files.readString(document))
                     .results()
                     .map(table -> table.group().lines().toList())
@@ -152,7 +151,7 @@ class DocumentationTests {
 
     @Test
     void the_attributes_of_the_annotation_are_all_in_the_table_of_the_guide() throws IOException {
-        String guide = Files.readString(ROOT.resolve("docs/guide.md"));
+        String guide = Files.readString(DocumentBlock.ROOT.resolve("docs/guide.md"));
 
         assertThat(DistributedLock.class.getDeclaredMethods())
                 .allSatisfy(attribute -> assertThat(guide)
@@ -161,7 +160,7 @@ class DocumentationTests {
 
     @Test
     void the_properties_are_all_described() throws IOException {
-        String configuration = Files.readString(ROOT.resolve("docs/configuration.md"));
+        String configuration = Files.readString(DocumentBlock.ROOT.resolve("docs/configuration.md"));
         String metadata = Files.readString(LibraryModules.classesOf("syncguard-spring-boot-autoconfigure")
                 .resolve("META-INF/spring-configuration-metadata.json"));
 
@@ -187,7 +186,7 @@ class DocumentationTests {
                 .map(JavaClass::getName)
                 .toList());
         for (String module : List.of("syncguard-spring-boot-test", "internal/contract-kit")) {
-            Path sources = ROOT.resolve(module).resolve("src/main/java");
+            Path sources = DocumentBlock.ROOT.resolve(module).resolve("src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 files.filter(file -> file.toString().endsWith(".java"))
                         .map(sources::relativize)
@@ -237,18 +236,5 @@ class DocumentationTests {
 
     private static Function<MatchResult, String> withoutIndent() {
         return match -> match.group(2).stripIndent().strip();
-    }
-
-    private static Iterable<Path> documents() throws IOException {
-        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
-                Stream<Path> root = Files.list(ROOT);
-                Stream<Path> modules = Files.list(ROOT).map(module -> module.resolve("README.md"));
-                Stream<Path> internal =
-                        Files.list(ROOT.resolve("internal")).map(module -> module.resolve("README.md"))) {
-            return Stream.of(docs, root, modules, internal)
-                    .flatMap(each -> each)
-                    .filter(file -> file.toString().endsWith(".md") && Files.isRegularFile(file))
-                    .toList();
-        }
     }
 }
