@@ -21,9 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockExtender;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
@@ -33,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -80,6 +83,37 @@ class MigrationSampleTests {
                 alone.unlock();
                 between.lock(report()).orElseThrow().unlock();
             }
+        });
+    }
+
+    @Test
+    void a_job_that_extends_its_lock_runs_under_both_providers() {
+        new RecipeInstances(ReleaseTwo.class, SHEDLOCK_TABLE, "syncguard.shedlock.enabled=true").run((one, two) -> {
+            Work work = one.getBean(Work.class);
+            JdbcTemplateLockProvider before = lockProvider(one.getBean(JdbcTemplate.class));
+            SyncGuardLockProvider after = two.getBean(SyncGuardLockProvider.class);
+            List<LockProvider> others = List.of(before, after);
+            work.during = () ->
+                    assertThat(others).allMatch(other -> other.lock(export()).isEmpty());
+
+            one.getBean(ExtendingJob.class).run();
+
+            assertThat(work.runs).hasValue(1);
+            assertThat(others)
+                    .allSatisfy(other -> other.lock(export()).orElseThrow().unlock());
+        });
+    }
+
+    @Test
+    void both_locks_are_back_after_an_extension_that_the_second_store_refuses() {
+        instances.run((one, two) -> {
+            JdbcTemplateLockProvider before = lockProvider(instances.database);
+            LockProvider between = new BothProviders(before, two.getBean(SyncGuardLockProvider.class));
+            SimpleLock both = between.lock(report()).orElseThrow();
+            instances.endLease("report");
+
+            assertThat(both.extend(Duration.ofMinutes(2), Duration.ZERO)).isEmpty();
+            before.lock(report()).orElseThrow().unlock();
         });
     }
 
@@ -176,6 +210,10 @@ class MigrationSampleTests {
         return new LockConfiguration(ClockProvider.now(), "report", Duration.ofMinutes(1), Duration.ZERO);
     }
 
+    private static LockConfiguration export() {
+        return new LockConfiguration(ClockProvider.now(), "export", Duration.ofMinutes(1), Duration.ZERO);
+    }
+
     /** A way to lock. */
     interface Way {
         boolean on(Lock lock) throws InterruptedException;
@@ -193,20 +231,32 @@ class MigrationSampleTests {
 
         @Override
         public Optional<SimpleLock> lock(LockConfiguration job) {
-            return old.lock(job).flatMap(outer -> {
-                Optional<SimpleLock> inner = Optional.empty();
-                try {
-                    inner = next.lock(job);
-                } finally {
-                    if (inner.isEmpty()) {
-                        outer.unlock();
-                    }
+            return old.lock(job).flatMap(outer -> BothSimpleLocks.of(outer, () -> next.lock(job)));
+        }
+    }
+
+    record BothSimpleLocks(SimpleLock outer, SimpleLock inner) implements SimpleLock {
+
+        static Optional<SimpleLock> of(SimpleLock outer, Supplier<Optional<SimpleLock>> next) {
+            Optional<SimpleLock> inner = Optional.empty();
+            try {
+                inner = next.get();
+            } finally {
+                if (inner.isEmpty()) {
+                    outer.unlock();
                 }
-                return inner.map(lock -> () -> unlock(lock, outer));
-            });
+            }
+            return inner.map(lock -> new BothSimpleLocks(outer, lock));
         }
 
-        private static void unlock(SimpleLock inner, SimpleLock outer) {
+        @Override
+        public Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
+            return outer.extend(lockAtMostFor, lockAtLeastFor)
+                    .flatMap(longer -> of(longer, () -> inner.extend(lockAtMostFor, lockAtLeastFor)));
+        }
+
+        @Override
+        public void unlock() {
             try {
                 inner.unlock();
             } finally {
@@ -424,6 +474,44 @@ class MigrationSampleTests {
         @Bean
         NewJob newJob(Work work) {
             return new NewJob(work);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableSchedulerLock(defaultLockAtMostFor = "10m")
+    static class ReleaseTwo {
+
+        @Bean
+        Work work() {
+            return new Work();
+        }
+
+        @Bean
+        ExtendingJob extendingJob(Work work) {
+            return new ExtendingJob(work);
+        }
+
+        // sample: migration-shedlock-beans
+        @Bean
+        @Primary
+        LockProvider bothProviders(JdbcTemplate jdbc, SyncGuardLockProvider next) {
+            return new BothProviders(new JdbcTemplateLockProvider(jdbc), next);
+        }
+        // end
+    }
+
+    static class ExtendingJob {
+
+        private final Work work;
+
+        ExtendingJob(Work work) {
+            this.work = work;
+        }
+
+        @SchedulerLock(name = "export", lockAtMostFor = "10s")
+        public void run() {
+            LockExtender.extendActiveLock(Duration.ofMinutes(1), Duration.ZERO);
+            work.writeReport();
         }
     }
 
