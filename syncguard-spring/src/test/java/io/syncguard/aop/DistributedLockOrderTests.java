@@ -7,10 +7,13 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.aop.framework.Advised;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.Cacheable;
@@ -19,8 +22,16 @@ import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
+import org.springframework.dao.annotation.PersistenceExceptionTranslationPostProcessor;
+import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
+import org.springframework.retry.annotation.EnableRetry;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.stereotype.Repository;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
 import reactor.core.publisher.Mono;
 
 /** The lock and other annotations of one method: which is outside. */
@@ -93,6 +104,64 @@ class DistributedLockOrderTests {
         });
     }
 
+    @Test
+    void retries_of_spring_retry_with_an_order_before_the_lock_are_outside() {
+        application
+                .with(Everything.class)
+                .withUserConfiguration(RetriesOutside.class)
+                .run(context -> {
+                    Advised proxy = (Advised) context.getBean(Everything.class);
+
+                    assertThat(proxy.getAdvisors())
+                            .extracting(
+                                    advisor -> advisor.getAdvice().getClass().getSimpleName())
+                            .containsSubsequence(
+                                    "AnnotationAwareRetryOperationsInterceptor", "DistributedLockInterceptor");
+                });
+    }
+
+    @Test
+    void the_lock_is_between_annotations_that_run_a_call_and_those_that_belong_to_its_body() {
+        application
+                .with(Everything.class)
+                .withUserConfiguration(Annotations.class)
+                .run(context -> {
+                    Advised proxy = (Advised) context.getBean(Everything.class);
+                    List<Class<?>> order = Stream.of(proxy.getAdvisors())
+                            .<Class<?>>map(advisor -> advisor.getAdvice().getClass())
+                            .toList();
+                    int lock = order.indexOf(DistributedLockInterceptor.class);
+
+                    assertThat(order.subList(0, lock))
+                            .extracting(Class::getSimpleName)
+                            .contains(
+                                    "AnnotationAsyncExecutionInterceptor",
+                                    "ConcurrencyLimitInterceptor",
+                                    "RetryAnnotationInterceptor");
+                    assertThat(order.subList(lock, order.size()))
+                            .extracting(Class::getSimpleName)
+                            .contains(
+                                    "TransactionInterceptor",
+                                    "CacheInterceptor",
+                                    "AnnotationAwareRetryOperationsInterceptor",
+                                    // Appended as the interceptor of @Validated is, by the same base class.
+                                    "PersistenceExceptionTranslationInterceptor");
+                });
+    }
+
+    @Repository
+    static class Everything {
+
+        @Async
+        @ConcurrencyLimit(1)
+        @Retryable
+        @org.springframework.retry.annotation.Retryable
+        @Transactional
+        @Cacheable("rates")
+        @DistributedLock(name = "rates")
+        public void run() {}
+    }
+
     static class Rates {
 
         private final AtomicInteger calls = new AtomicInteger();
@@ -142,4 +211,27 @@ class DistributedLockOrderTests {
             return new ConcurrentMapCacheManager();
         }
     }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync
+    @EnableResilientMethods
+    @EnableRetry
+    @EnableTransactionManagement
+    @EnableCaching
+    static class Annotations {
+
+        @Bean
+        static PersistenceExceptionTranslationPostProcessor translation() {
+            return new PersistenceExceptionTranslationPostProcessor();
+        }
+
+        @Bean
+        CacheManager cacheManager() {
+            return new ConcurrentMapCacheManager();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableRetry(order = Ordered.HIGHEST_PRECEDENCE)
+    static class RetriesOutside {}
 }
