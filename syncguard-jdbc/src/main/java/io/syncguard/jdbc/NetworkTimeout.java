@@ -35,7 +35,7 @@ public final class NetworkTimeout {
             }
             set(connection, limit);
             return before;
-        } catch (SQLException | AbstractMethodError ex) {
+        } catch (SQLException | UnsupportedOperationException | AbstractMethodError ex) {
             log.debug("The connection of the application supports no network timeout", ex);
             return UNCHANGED;
         }

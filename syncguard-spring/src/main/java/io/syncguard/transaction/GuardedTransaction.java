@@ -12,6 +12,7 @@ import io.syncguard.core.GuardedLease;
 import io.syncguard.spi.LeasePins;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -53,6 +54,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class GuardedTransaction implements TransactionSynchronization {
 
     private static final Log log = LogFactory.getLog(GuardedTransaction.class);
+
+    /** Why a transaction that only reads is not guarded. */
+    private static final String READ_ONLY = "it only reads";
 
     private final @Nullable DataSource dataSource;
 
@@ -258,26 +262,19 @@ final class GuardedTransaction implements TransactionSynchronization {
     /** One pin guards a global transaction: all its connections commit after it, or none. */
     private void guard(List<TransactionConnection> connections, SpringTransactions engine, List<GuardedLease> leases)
             throws SQLException {
-        LeasePins pins = engine.store().pins();
-        List<TransactionConnection> writing = new ArrayList<>();
-        for (TransactionConnection each : connections) {
-            if (pins == null || !pins.isReadOnly(each.connection(), isReadOnly)) {
-                writing.add(each);
-            }
-        }
-        if (writing.isEmpty() && !connections.isEmpty()) {
-            return;
-        }
-        String reason = whyNotWithoutConnection(engine.store());
+        GuardingStore store = engine.store();
+        String reason = whyNotWithoutConnection(store);
         boolean isGuarded = false;
-        for (TransactionConnection each : writing) {
-            reason = engine.store().whyNot(each.connection());
-            if (reason == null && pins != null) {
-                reason = pin(each.connection(), pins, leases);
+        boolean writes = connections.isEmpty();
+        for (TransactionConnection each : connections) {
+            String refusal = GuardingStore.orLack(() -> pin(each.connection(), store, leases));
+            if (!READ_ONLY.equals(refusal)) {
+                reason = refusal;
+                isGuarded |= refusal == null;
+                writes = true;
             }
-            isGuarded |= reason == null;
         }
-        if (isGuarded || reason == null || isCovered()) {
+        if (!writes || isGuarded || reason == null || isCovered()) {
             return;
         }
         for (GuardedLease lease : leases) {
@@ -305,8 +302,17 @@ final class GuardedTransaction implements TransactionSynchronization {
         return reason;
     }
 
-    /** Pins the leases. Returns why they cannot be pinned; {@code null} if they are. */
-    private @Nullable String pin(Connection connection, LeasePins pins, List<GuardedLease> leases) throws SQLException {
+    /** Pins the leases. Returns why they are not pinned; {@code null} if they are. */
+    private @Nullable String pin(Connection connection, GuardingStore store, List<GuardedLease> leases)
+            throws SQLException {
+        LeasePins pins = store.pins();
+        if (pins != null && pins.isReadOnly(connection, isReadOnly)) {
+            return READ_ONLY;
+        }
+        String reason = store.whyNot(connection);
+        if (reason != null || pins == null) {
+            return reason;
+        }
         LeasePins.Pinned result =
                 pins.pin(connection, leases.stream().map(GuardedLease::lockId).toList());
         if (result.lockIds() == null) {
@@ -314,12 +320,22 @@ final class GuardedTransaction implements TransactionSynchronization {
         }
         for (GuardedLease lease : leases) {
             if (!result.lockIds().contains(lease.lockId())) {
-                throw notFound(lease, pins.hasSnapshot(connection));
+                throw notFound(lease, hasSnapshot(connection, pins));
             }
         }
         leases.forEach(GuardedLease::requireHeld);
         leases.forEach(lease -> pinned.add(lease.lockId()));
         return null;
+    }
+
+    /** A lost lease must not commit because the connection lacks the answer. */
+    private static boolean hasSnapshot(Connection connection, LeasePins pins) throws SQLException {
+        try {
+            return pins.hasSnapshot(connection);
+        } catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError ex) {
+            log.debug("The connection does not tell its isolation level", ex);
+            return false;
+        }
     }
 
     /** Whether another guard is active, in the same transaction or in one beside it. That guard pins the leases. */
