@@ -102,7 +102,7 @@ public final class JdbcPools implements AutoCloseable {
         this.timeout = settings.networkTimeout().dividedBy(2);
         housekeeper.setRemoveOnCancelPolicy(true);
         int others = settings.size() + (settings.wakeUps() ? 1 : 0);
-        Consumer<HikariConfig> completion = details -> database.complete(details, timeout, settings.applicationName());
+        Consumer<HikariConfig> completion = new Completion(database, timeout, settings.applicationName());
         this.source =
                 new ConnectionSource(database, application, dedicated, others + FEWEST_OF_ENGINE, settings.poolSize());
         this.store = new OneStoreDataSource(database, application, timeout);

@@ -1,0 +1,78 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockTemplate;
+import io.syncguard.testing.MariaDbServer;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.mariadb.jdbc.MariaDbDataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+/** HikariCP may create a DataSource of any class, which need not have the properties of a driver. */
+class DataSourceClassTests {
+
+    static Stream<Arguments> classes() {
+        return Stream.of(
+                Arguments.of(Proxying.class, PostgresServer.newDatabaseUrl()),
+                Arguments.of(OfPostgres.class, PostgresServer.newDatabaseUrl()),
+                Arguments.of(PGSimpleDataSource.class, PostgresServer.newDatabaseUrl()),
+                Arguments.of(Proxying.class, MariaDbServer.newDatabaseUrl()),
+                Arguments.of(MariaDbDataSource.class, MariaDbServer.newDatabaseUrl()),
+                Arguments.of(JdbcDataSource.class, "jdbc:h2:mem:classes;DB_CLOSE_DELAY=-1"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("classes")
+    void locks_work(Class<?> type, String url) {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setDataSourceClassName(type.getName());
+        pool.addDataSourceProperty("url", url);
+        Applications.withoutDatabase()
+                .withBean(DataSource.class, () -> pool)
+                .run(application -> assertThat(application
+                                .getBean(LockTemplate.class)
+                                .<String, RuntimeException>execute("order:1", lock -> "held"))
+                        .isEqualTo("held"));
+    }
+
+    /** A wrapper of connections, such as that of AWS. */
+    public static final class Proxying extends AbstractDataSource {
+
+        private String url;
+
+        public String getUrl() {
+            return url;
+        }
+
+        public void setUrl(String url) {
+            this.url = url;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            return DriverManager.getConnection(url);
+        }
+
+        @Override
+        public Connection getConnection(String username, String password) throws SQLException {
+            return DriverManager.getConnection(url, username, password);
+        }
+    }
+
+    /** Of the application, with all that the driver's has. */
+    public static final class OfPostgres extends PGSimpleDataSource {
+
+        private static final long serialVersionUID = 1L;
+    }
+}
