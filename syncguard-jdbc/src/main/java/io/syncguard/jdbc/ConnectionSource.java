@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -60,11 +61,14 @@ final class ConnectionSource {
         this.connections = connections;
     }
 
-    /** Returns the pool if it is the {@code DataSource} itself, so that nothing can replace it. */
+    /** Returns the URL with which all connections are opened, if nothing can replace it. */
     @Nullable
-    HikariDataSource fixedPool() {
+    String fixedUrl() {
         DataSourceTarget target = DataSourceTarget.of(application);
-        return target.inner() == application && target.isPool() ? target.pool() : null;
+        HikariDataSource pool = target.pool();
+        return pool != null && target.inner() == application && target.isPool() && connectsByUrl(pool)
+                ? pool.getJdbcUrl()
+                : null;
     }
 
     /** Copies how long a connection of the application's pool lives. */
@@ -87,9 +91,22 @@ final class ConnectionSource {
         }
     }
 
-    /** @param completion adds what only connections of the library have */
-    DataSource with(Consumer<HikariConfig> completion) {
+    /**
+     * @param completion adds what only connections of the library have
+     * @param timeout maximum wait for the server
+     */
+    DataSource with(Consumer<HikariConfig> completion, Duration timeout) {
         return new AbstractDataSource() {
+            /** HikariCP would set that of the application's DataSource, or of all drivers of the process. */
+            @Override
+            public void setLoginTimeout(int seconds) {}
+
+            /** How long a pool that closes waits for a connection that it opens. */
+            @Override
+            public int getLoginTimeout() {
+                return (int) Math.max(1, timeout.toSeconds());
+            }
+
             @Override
             public Connection getConnection() throws SQLException {
                 return connection(completion);
@@ -215,6 +232,9 @@ final class ConnectionSource {
     /** Opens a connection as a pool with these details does. */
     private static Connection open(HikariConfig details) throws SQLException {
         Connection connection = connect(details);
+        if (connection == null) {
+            throw new SQLException("The DataSource returned null");
+        }
         try (Statement statement = connection.createStatement()) {
             if (details.getSchema() != null) {
                 connection.setSchema(details.getSchema());
@@ -231,9 +251,7 @@ final class ConnectionSource {
 
     private static Connection connect(HikariConfig details) throws SQLException {
         Credentials login = ConnectionDetails.loginOf(details);
-        if (details.getJdbcUrl() != null
-                && details.getDataSource() == null
-                && details.getDataSourceClassName() == null) {
+        if (connectsByUrl(details)) {
             return new DriverDataSource(
                             details.getJdbcUrl(),
                             details.getDriverClassName(),
@@ -246,6 +264,12 @@ final class ConnectionSource {
         return login.getUsername() == null
                 ? source.getConnection()
                 : source.getConnection(login.getUsername(), login.getPassword());
+    }
+
+    private static boolean connectsByUrl(HikariConfig details) {
+        return details.getJdbcUrl() != null
+                && details.getDataSource() == null
+                && details.getDataSourceClassName() == null;
     }
 
     private static DataSource sourceOf(HikariConfig details) throws SQLException {

@@ -1,7 +1,6 @@
 package io.syncguard.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.concurrent.DaemonThreadFactory;
@@ -183,20 +182,15 @@ public final class JdbcPools implements AutoCloseable {
         return Math.min(longest, Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / tests));
     }
 
-    /** The details of one pool never change, except user and password; those behind a wrapper may. */
     private HikariConfig connections(Consumer<HikariConfig> completion) {
-        HikariDataSource pool = source.fixedPool();
-        if (pool == null) {
-            HikariConfig config = new HikariConfig();
-            source.copyLifetimes(config);
-            config.setDataSource(store.through(source.with(completion)));
-            return config;
-        }
-        HikariConfig config = ConnectionDetails.copyOf(pool);
-        completion.accept(config);
-        if (config.getDataSource() != null) {
-            config.setDataSource(store.through(config.getDataSource()));
-        }
+        HikariConfig config = new HikariConfig();
+        source.copyLifetimes(config);
+        DataSource opened = source.with(completion, timeout);
+        String url = source.fixedUrl();
+        // An URL leads to one store.
+        config.setDataSource(url == null ? store.through(opened) : opened);
+        // Not used to connect: HikariCP sets network timeouts in another way for MySQL's driver.
+        config.setJdbcUrl(url);
         return config;
     }
 }

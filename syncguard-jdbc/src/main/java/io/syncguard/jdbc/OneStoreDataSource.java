@@ -50,12 +50,6 @@ final class OneStoreDataSource extends DelegatingDataSource {
         return checked(() -> super.getConnection(username, password));
     }
 
-    /** The pool calls this, perhaps on a thread where the application's {@code DataSource} lacks its context. */
-    @Override
-    public int getLoginTimeout() {
-        return (int) Math.max(1, timeout.toSeconds());
-    }
-
     @FunctionalInterface
     private interface Opening {
         Connection open() throws SQLException;
@@ -72,7 +66,7 @@ final class OneStoreDataSource extends DelegatingDataSource {
                 connection.setNetworkTimeout(Runnable::run, before);
             }
             return connection;
-        } catch (SQLException | RuntimeException ex) {
+        } catch (Throwable ex) {
             JdbcUtils.closeConnection(connection);
             throw ex;
         }

@@ -2,6 +2,7 @@ package io.syncguard.portable;
 
 import com.zaxxer.hikari.HikariConfig;
 import io.syncguard.LockSetupException;
+import io.syncguard.jdbc.DriverLimits;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -125,9 +126,7 @@ public final class MySqlDialect implements Dialect {
     @Override
     public void complete(HikariConfig details, Duration timeout, String applicationName) {
         if (details.getDataSource() == null) {
-            String millis = String.valueOf(timeout.toMillis());
-            details.addDataSourceProperty("connectTimeout", millis);
-            details.addDataSourceProperty("socketTimeout", millis);
+            new DriverLimits(details).addForMySql(timeout);
             details.addDataSourceProperty("tcpKeepAlive", "true");
             // A request is two statements or more, and the driver may send them in one round trip.
             details.addDataSourceProperty("allowMultiQueries", "true");

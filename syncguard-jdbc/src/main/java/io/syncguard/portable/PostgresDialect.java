@@ -1,6 +1,7 @@
 package io.syncguard.portable;
 
 import com.zaxxer.hikari.HikariConfig;
+import io.syncguard.jdbc.DriverLimits;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -93,10 +94,7 @@ public final class PostgresDialect implements Dialect {
     @Override
     public void complete(HikariConfig details, Duration timeout, String applicationName) {
         if (details.getDataSource() == null) {
-            String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
-            details.addDataSourceProperty("connectTimeout", seconds);
-            details.addDataSourceProperty("loginTimeout", seconds);
-            details.addDataSourceProperty("socketTimeout", seconds);
+            new DriverLimits(details).addForPostgres(timeout);
             details.addDataSourceProperty("tcpKeepAlive", "true");
         }
     }

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
+import io.syncguard.jdbc.DriverLimits;
 import io.syncguard.jdbc.JdbcDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -62,10 +63,7 @@ public final class PostgresDatabase implements JdbcDatabase {
     public void complete(HikariConfig details, Duration timeout, String applicationName) {
         PostgresConnectionName.addTo(details, applicationName);
         if (details.getDataSource() == null) {
-            String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
-            details.addDataSourceProperty("connectTimeout", seconds);
-            details.addDataSourceProperty("loginTimeout", seconds);
-            details.addDataSourceProperty("socketTimeout", seconds);
+            new DriverLimits(details).addForPostgres(timeout);
             details.addDataSourceProperty("tcpKeepAlive", "true");
         }
     }

@@ -51,11 +51,7 @@ record JdbcBackendFactory(SyncGuardProperties properties, ListableBeanFactory be
                     jdbc.cleanupInterval(),
                     properties.fencesOr(FenceSource.COUNTER).source());
             PortableSchema schema = new PortableSchema(pools.operations(), script, file);
-            switch (jdbc.schemaManagement()) {
-                case AUTO -> schema.initialize(() -> MigrationDataSources.beside(pools.operations(), beans));
-                case INITIALIZE -> schema.initialize(List::of);
-                case FLYWAY, NONE -> schema.check();
-            }
+            LateDatabase.setUp(application, () -> setUp(schema, pools));
             pools.started();
             log.info("SyncGuard keeps its locks in the tables " + script.tables() + " of "
                     + LockStores.productOf(application) + ", on up to " + pools.maximumConnections()
@@ -65,6 +61,14 @@ record JdbcBackendFactory(SyncGuardProperties properties, ListableBeanFactory be
         } catch (Throwable ex) {
             pools.close();
             throw ex;
+        }
+    }
+
+    private void setUp(PortableSchema schema, JdbcPools pools) {
+        switch (properties.jdbc().schemaManagement()) {
+            case AUTO -> schema.initialize(() -> MigrationDataSources.beside(pools.operations(), beans));
+            case INITIALIZE -> schema.initialize(List::of);
+            case FLYWAY, NONE -> schema.check();
         }
     }
 

@@ -46,11 +46,7 @@ record PostgresBackendFactory(SyncGuardProperties properties, ListableBeanFactor
                     postgres.cleanupInIsLocked(),
                     properties.fencesOr(FenceSource.COUNTER));
             PostgresSchema schema = new PostgresSchema(pools.operations(), script, postgres.schemaScript());
-            switch (postgres.schemaManagement()) {
-                case AUTO -> schema.initialize(() -> MigrationDataSources.beside(pools.operations(), beans));
-                case INITIALIZE -> schema.initialize();
-                case FLYWAY, NONE -> schema.check();
-            }
+            LateDatabase.setUp(application, () -> setUp(schema, pools));
             pools.started();
             log.info(
                     "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "
@@ -62,6 +58,14 @@ record PostgresBackendFactory(SyncGuardProperties properties, ListableBeanFactor
                 throw LockStores.explain(failure, application);
             }
             throw ex;
+        }
+    }
+
+    private void setUp(PostgresSchema schema, JdbcPools pools) {
+        switch (properties.postgres().schemaManagement()) {
+            case AUTO -> schema.initialize(() -> MigrationDataSources.beside(pools.operations(), beans));
+            case INITIALIZE -> schema.initialize();
+            case FLYWAY, NONE -> schema.check();
         }
     }
 }

@@ -54,6 +54,8 @@ final class FailedStart {
         // Spring Data would look for repositories in all classes of this package.
         with("spring.data.redis.repositories.enabled=false");
         with("spring.main.banner-mode=off", "syncguard.postgres.network-timeout=500ms");
+        // The start waits as long for a server that does not answer.
+        with("spring.datasource.hikari.connection-timeout=500");
     }
 
     FailedStart with(Class<?>... configurations) {
