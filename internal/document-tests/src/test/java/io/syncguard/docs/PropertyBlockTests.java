@@ -14,13 +14,17 @@ import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +53,10 @@ class PropertyBlockTests {
     /** A changelog, which LiquibaseTests run. */
     private static final String CHANGELOG = "- changeSet:";
 
+    /** A setting of the library with its value, between backticks. */
+    private static final Pattern SETTING =
+            Pattern.compile("`(?:--)?((?:management\\.\\w+\\.)?syncguard\\.[\\w.-]+)=([^`…]+)`");
+
     @TempDir
     private Path directory;
 
@@ -76,15 +84,27 @@ class PropertyBlockTests {
 
         for (PropertySource<?> source : loader.load("block", new FileSystemResource(fileOf(block)))) {
             for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
-                String type = known.entrySet().stream()
-                        .filter(property -> isNamed(name, property.getKey()))
-                        .map(Map.Entry::getValue)
-                        .findFirst()
-                        .orElseThrow(() -> new AssertionError("no such property: " + name));
+                String type = typeOf(name, known);
                 Object value = source.getProperty(name);
                 assertThatCode(() -> convert(value, type)).as(name).doesNotThrowAnyException();
             }
         }
+    }
+
+    @Test
+    void each_property_in_a_sentence_exists_and_has_a_value_of_its_type() throws IOException {
+        Map<String, String> known = types();
+        List<MatchResult> settings = new ArrayList<>();
+        for (Path document : DocumentBlock.documents()) {
+            SETTING.matcher(Files.readString(document)).results().forEach(settings::add);
+        }
+
+        assertThat(settings).hasSizeGreaterThan(20).allSatisfy(setting -> {
+            String type = typeOf(setting.group(1), known);
+            assertThatCode(() -> convert(setting.group(2), type))
+                    .as(setting.group())
+                    .doesNotThrowAnyException();
+        });
     }
 
     static Stream<DocumentBlock> files() {
@@ -107,6 +127,14 @@ class PropertyBlockTests {
             "--spring.data.redis.url=" + RedisServer.url(),
             "--syncguard.redis.key-prefix=" + RedisServer.newPrefix()
         };
+    }
+
+    private static String typeOf(String name, Map<String, String> known) {
+        return known.entrySet().stream()
+                .filter(property -> isNamed(name, property.getKey()))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no such property: " + name));
     }
 
     /** Whether the name of the metadata, in which an asterisk stands for any part, is that of the property. */
