@@ -2,6 +2,7 @@ package io.syncguard.jdbc;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AnswerLimit;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.StoreInfo;
 import java.sql.Connection;
@@ -90,7 +91,15 @@ public final class JdbcConnections {
      * @param limit maximum wait for each answer of the server; for a lease, that of {@link #networkTimeout}
      */
     public <T extends @Nullable Object> T call(String doing, Duration limit, Call<T> call) {
-        return CallerSynchronizations.setAside(() -> callAlone(doing, limit.toMillis(), call));
+        try {
+            return CallerSynchronizations.setAside(() -> callAlone(doing, limit.toMillis(), call));
+        } catch (RequestNotSentException ex) {
+            throw ex;
+        } catch (LockBackendException ex) {
+            throw RunningRequest.isWithoutAnswer(ex)
+                    ? new AnswerLimit(limit, timeout, "half of " + sessions.timeoutProperty()).addTo(ex)
+                    : ex;
+        }
     }
 
     /**

@@ -18,6 +18,9 @@ public interface JdbcSessions {
     /** @param doing what was being done, such as {@code acquiring lock 'order:42'}; without a lock id */
     LockBackendException translate(String doing, SQLException error);
 
+    /** The property that sets the network timeout. */
+    String timeoutProperty();
+
     /** Whether the server rolled the request back because it conflicted with others, so that it may succeed now. */
     boolean isConflict(LockBackendException failure);
 }

@@ -1,5 +1,7 @@
 package io.syncguard.jdbc;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.concurrent.Chain;
 import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -43,8 +45,25 @@ final class RunningRequest implements AutoCloseable {
         if (interruptible && caller.isInterrupted()) {
             end(new InterruptedException());
         } else if (now >= deadline) {
-            end(new SocketTimeoutException("The request timed out"));
+            end(new RequestTimeoutException());
         }
+    }
+
+    /** The time for all answers of a request is over. */
+    private static final class RequestTimeoutException extends SocketTimeoutException {
+
+        private static final long serialVersionUID = 1L;
+
+        RequestTimeoutException() {
+            super("The request timed out");
+        }
+    }
+
+    /** Whether the driver gave up, because a single answer did not arrive in time. */
+    static boolean isWithoutAnswer(LockBackendException failure) {
+        return Chain.causes(failure)
+                .anyMatch(cause ->
+                        cause instanceof SocketTimeoutException && !(cause instanceof RequestTimeoutException));
     }
 
     /** Adds to the error the reason why this request was ended, if it was. */

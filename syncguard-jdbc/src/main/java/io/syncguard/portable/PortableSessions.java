@@ -68,6 +68,11 @@ final class PortableSessions implements JdbcSessions {
     }
 
     @Override
+    public String timeoutProperty() {
+        return "syncguard.jdbc.network-timeout";
+    }
+
+    @Override
     public boolean isConflict(LockBackendException failure) {
         return PortableErrors.isConflict(failure);
     }

@@ -100,6 +100,11 @@ final class PostgresSessions implements JdbcSessions {
     }
 
     @Override
+    public String timeoutProperty() {
+        return "syncguard.postgres.network-timeout";
+    }
+
+    @Override
     public boolean isConflict(LockBackendException failure) {
         return PostgresErrors.isConflict(failure);
     }

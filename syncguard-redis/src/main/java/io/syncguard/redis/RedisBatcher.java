@@ -61,7 +61,7 @@ final class RedisBatcher {
         Object answer = scripts.await(
                 sent,
                 deadline,
-                error -> sent.wasSent() ? scripts.translate(doing, error) : scripts.notSent(doing, error));
+                error -> sent.wasSent() ? scripts.translate(doing, error, limit) : scripts.notSent(doing, error));
         return asReply(request, answer);
     }
 

@@ -9,6 +9,7 @@ import io.netty.util.Timer;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AnswerLimit;
 import io.syncguard.spi.Answers;
 import io.syncguard.spi.StoreInfo;
 import java.time.Duration;
@@ -59,7 +60,7 @@ final class RedisScriptRunner {
         long deadline = deadline(limit);
         CompletableFuture<List<Object>> reply = new CompletableFuture<>();
         send(connect(request.description(), limit), request, reply);
-        List<Object> items = await(reply, deadline, error -> translate(request.description(), error));
+        List<Object> items = await(reply, deadline, error -> translate(request.description(), error, limit));
         return read(request, new RedisReply(items), reader);
     }
 
@@ -101,7 +102,7 @@ final class RedisScriptRunner {
         CompletableFuture<T> answer = reply.handle((items, error) -> {
             if (error != null) {
                 throw isConnected(connection)
-                        ? translate(request.description(), error)
+                        ? translate(request.description(), error, limit)
                         : notSent(request.description(), error);
             }
             return read(request, new RedisReply(items), reader);
@@ -190,6 +191,16 @@ final class RedisScriptRunner {
         return RedisErrors.translate(doing, connections.server(), reason);
     }
 
+    /**
+     * Translates the error of a request that was sent.
+     *
+     * @param limit in milliseconds
+     */
+    LockBackendException translate(String doing, Throwable error, long limit) {
+        return new AnswerLimit(Duration.ofMillis(limit), timeout, "syncguard.redis.network-timeout")
+                .addTo(translate(doing, error));
+    }
+
     /** Translates like {@link #translate} the error of a request that was not sent. */
     LockBackendException notSent(String doing, Throwable error) {
         Throwable reason = connections.reasonOf(error);
@@ -199,7 +210,7 @@ final class RedisScriptRunner {
 
     /** Waits for the answer to a command. */
     <T> T await(String doing, Future<T> reply) {
-        return await(reply, deadline(limit()), error -> translate(doing, error));
+        return await(reply, deadline(limit()), error -> translate(doing, error, limit()));
     }
 
     private <T> T await(Future<T> reply, long deadline)
