@@ -147,6 +147,11 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean
+    static BackgroundBeans syncGuardBackgroundBeans() {
+        return new BackgroundBeans();
+    }
+
+    @Bean
     static BackendQualifierPostProcessor syncGuardBackendQualifiers(Environment environment) {
         return new BackendQualifierPostProcessor(Backend.namedIn(environment));
     }
