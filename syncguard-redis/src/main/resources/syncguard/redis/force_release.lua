@@ -15,8 +15,10 @@ end
 -- include queue
 -- include wake_ups
 
--- First what Redis may refuse with full memory: nothing has changed then.
-local fence = next_fence(k)
+-- Reading the counter fails if it is none: nothing has changed then.
+has_fences(k)
+-- First a command that Redis allows with full memory. It allows the rest of the script then: the next fence is drawn.
 redis.call('DEL', k.lock, k.readers, k.shared)
+local fence = next_fence(k)
 wake(k, NOBODY)
 return { live, fence or 0 }

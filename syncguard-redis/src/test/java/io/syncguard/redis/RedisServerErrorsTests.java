@@ -17,6 +17,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
@@ -48,6 +49,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -286,7 +288,6 @@ class RedisServerErrorsTests {
                     RATE_LIMITED, () -> backend.acquire(Requests.exclusive("order:43", "B".repeat(22), TTL, "test")));
             assertThat(backend.isLocked("order:43")).isFalse();
             assertThat(redis.commands().get("{syncguard}:fence:order:43")).isNull();
-            assertFails(RATE_LIMITED, () -> backend.forceRelease("order:42"));
             assertThat(backend.extendAll(List.of(Requests.extension(request.lockId(), TTL)))
                             .get(0))
                     .isInstanceOf(ExtendResult.Extended.class);
@@ -297,6 +298,42 @@ class RedisServerErrorsTests {
         } finally {
             redis.commands().configSet("maxmemory", "0");
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_full_memory_lets_locks_be_released_by_force_and_their_waiters_go_on(FenceSource fences) {
+        StoreCalls locks = open(RedisServer.connections(redis.url()), fences);
+        locks.connect(new Deaf());
+        AcquireRequest first = Requests.shared("order:42", "R".repeat(22), TTL, "test");
+        long granted = ((AcquireResult.Granted) locks.acquire(first)).fence().value();
+        locks.acquire(Requests.shared("order:42", "S".repeat(22), TTL, "test"));
+        locks.acquire(waiter("W", 0));
+        locks.acquire(Requests.exclusive("order:43", "X".repeat(22), TTL, "test"));
+        redis.commands().configSet("maxmemory", "1");
+        try {
+            ForcedRelease released = locks.forceRelease("order:42");
+            assertThat(released.released()).isEqualTo(2);
+            assertThat(released.fence().value()).isGreaterThan(granted);
+            assertThat(locks.isLocked("order:42")).isFalse();
+            assertThat(locks.forceRelease("order:43").released()).isOne();
+            assertThat(locks.isLocked("order:43")).isFalse();
+            assertThat(locks.forceRelease("order:44").released()).isZero();
+        } finally {
+            redis.commands().configSet("maxmemory", "0");
+        }
+        assertThat(locks.acquire(waiter("W", 0).fromQueue())).isInstanceOf(AcquireResult.Granted.class);
+    }
+
+    @Test
+    void a_forced_release_that_finds_no_counter_in_its_key_changes_nothing() {
+        backend.acquire(request);
+        redis.commands().del("{syncguard}:fence:order:42");
+        redis.commands().lpush("{syncguard}:fence:order:42", "other");
+
+        assertFails(INVALID_ARGUMENT, () -> backend.forceRelease("order:42"));
+
+        assertThat(backend.isLocked("order:42")).isTrue();
     }
 
     @ParameterizedTest
@@ -441,6 +478,10 @@ class RedisServerErrorsTests {
     }
 
     private StoreCalls open(LettuceConnectionFactory application) {
+        return open(application, FenceSource.CLOCK);
+    }
+
+    private StoreCalls open(LettuceConnectionFactory application, FenceSource fences) {
         StoreCalls another = batching()
                 .backend(
                         application,
@@ -449,7 +490,7 @@ class RedisServerErrorsTests {
                                 Duration.ofSeconds(2),
                                 RedisSettings.WAITER_TTL,
                                 1,
-                                FenceSettings.from(FenceSource.CLOCK)));
+                                FenceSettings.from(fences)));
         opened.add(another);
         return another;
     }
