@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * One key of a registry. Thread-safe. It has no state: what a thread holds is in {@link ThreadLocks}.
+ * One key of a registry. Thread-safe. It has no state: what a thread holds is in {@link ThreadLocks}. So the locks of a
+ * key are equal.
  *
  * <p>The engine also queues the threads of one process. So there is no local lock in front of it.
  */
@@ -113,6 +114,18 @@ final class RegistryLock implements DistributedLock {
      */
     boolean renew(Duration ttl) {
         return own().handle().extendAs(request.ttl(ttl));
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof RegistryLock lock
+                && held == lock.held
+                && request.key().equals(lock.request.key());
+    }
+
+    @Override
+    public int hashCode() {
+        return request.key().hashCode();
     }
 
     @Override

@@ -376,6 +376,22 @@ class SyncGuardLockRegistryTests {
         assertThatExceptionOfType(LockException.class).isThrownBy(() -> registry.obtain(" "));
     }
 
+    /** As the one object that Spring Integration's registries keep for a key, such as in a map of an application. */
+    @Test
+    void the_locks_of_a_key_are_equal_within_a_registry() {
+        DistributedLock again = registry.obtain("42");
+
+        assertThat(again).isEqualTo(lock).hasSameHashCodeAs(lock);
+        assertThat(registry.obtain("e\u0301")).isEqualTo(registry.obtain("\u00e9"));
+        assertThat(lock)
+                .isNotEqualTo(registry.obtain("43"))
+                .isNotEqualTo(registryNamed("other").obtain("42"))
+                .isNotEqualTo(null);
+        assertThat(registryNamed("integration").obtain("42"))
+                .as("of another registry, whose locks its threads do not hold here")
+                .isNotEqualTo(lock);
+    }
+
     @Test
     void there_are_no_conditions() {
         assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(lock::newCondition);
