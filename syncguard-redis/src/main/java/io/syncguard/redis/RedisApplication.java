@@ -6,6 +6,7 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.syncguard.LockSetupException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -134,9 +135,9 @@ final class RedisApplication {
                 .orElse(ClientOptions.DEFAULT_SSL_OPTIONS);
     }
 
-    /** The name of the server for messages, such as {@code Redis at 127.0.0.1:6379}. */
-    String server() {
-        return describe(details);
+    /** The servers at the start. */
+    RedisTarget servers() {
+        return new RedisTarget(describe(details), kindOf(details), nodesOf(details), client.isUseSsl());
     }
 
     /**
@@ -182,6 +183,25 @@ final class RedisApplication {
                         ? ", with TLS (verification " + client.getVerifyMode()
                                 + (client.isStartTls() ? ", StartTLS)" : ")")
                         : ", without TLS");
+    }
+
+    private static RedisTarget.Kind kindOf(RedisConfiguration details) {
+        if (RedisConfiguration.isSentinelConfiguration(details)) {
+            return RedisTarget.Kind.SENTINEL;
+        }
+        return RedisConfiguration.isClusterConfiguration(details) ? RedisTarget.Kind.CLUSTER : RedisTarget.Kind.SERVER;
+    }
+
+    private static List<RedisNode> nodesOf(RedisConfiguration details) {
+        if (details instanceof RedisConfiguration.SentinelConfiguration sentinels) {
+            return List.copyOf(sentinels.getSentinels());
+        }
+        if (details instanceof RedisConfiguration.ClusterConfiguration cluster) {
+            return List.copyOf(cluster.getClusterNodes());
+        }
+        return details instanceof RedisConfiguration.WithHostAndPort server
+                ? List.of(new RedisNode(server.getHostName(), server.getPort()))
+                : List.of();
     }
 
     private static String describe(RedisConfiguration details) {

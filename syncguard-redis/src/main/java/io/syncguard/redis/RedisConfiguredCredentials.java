@@ -33,8 +33,12 @@ final class RedisConfiguredCredentials implements RedisCredentialsProviderFactor
         this.application = application;
     }
 
+    /** A connection to one server asks it what it is: a sentinel gets the password of sentinels. */
     @Override
-    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration ofStart) {
+    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration server) {
+        if (application.details() instanceof RedisSentinelConfiguration sentinels && server != sentinels) {
+            return createSentinelCredentialsProvider(sentinels);
+        }
         return provider(
                 RedisCredentialsProviderFactory::createCredentialsProvider,
                 now -> credentials(

@@ -124,6 +124,10 @@ final class RedisConnections implements AutoCloseable {
         });
     }
 
+    boolean isCluster() {
+        return driver.factory().isClusterAware();
+    }
+
     /** Returns the master of a slot, as far as the driver knows; {@code null} where there is no cluster. */
     @Nullable
     RedisClusterNode masterOf(int slot) {
@@ -194,7 +198,7 @@ final class RedisConnections implements AutoCloseable {
         } catch (Throwable ex) {
             // The next caller tries again.
             attempt.compareAndSet(mine, null);
-            mine.completeExceptionally(ex);
+            mine.completeExceptionally(closed.get() ? ex : driver.explained(ex));
         }
     }
 

@@ -39,7 +39,9 @@ final class RedisDriver implements AutoCloseable {
     private final RedisEventLoops eventLoops = new RedisEventLoops(THREADS);
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
-    private final RedisReconnects reconnects = new RedisReconnects();
+    private final RedisInquiry inquiry;
+    private final RedisMistakes mistakes;
+    private final RedisReconnects reconnects;
 
     /** Completes with the first socket. */
     private final CompletableFuture<@Nullable Void> opened = new CompletableFuture<>();
@@ -49,7 +51,7 @@ final class RedisDriver implements AutoCloseable {
 
     private volatile boolean closed;
 
-    private final String server;
+    private final RedisTarget target;
 
     /** {@code null} for a cluster, whose nodes name the master. */
     private final @Nullable RedisWrongServer wrongServer;
@@ -63,7 +65,9 @@ final class RedisDriver implements AutoCloseable {
 
     RedisDriver(RedisApplication application, RedisSettings settings, String applicationName) {
         RedisConfiguration details = application.details();
-        this.server = application.server();
+        this.target = application.servers();
+        this.mistakes = new RedisMistakes(target);
+        this.reconnects = new RedisReconnects(mistakes);
         boolean cluster = RedisConfiguration.isClusterConfiguration(details);
         if (cluster) {
             settings.checkForCluster();
@@ -101,15 +105,16 @@ final class RedisDriver implements AutoCloseable {
         RedisEventLoops.startThreads(resources.eventExecutorGroup());
         // The timer starts its thread with its first task.
         resources.timer().newTimeout(nothing -> {}, 1, TimeUnit.MILLISECONDS);
-        this.factory = new LettuceConnectionFactory(
-                details, configuration(application, resources, settings.timeout(), applicationName));
+        LettuceClientConfiguration client = configuration(application, resources, settings.timeout(), applicationName);
+        this.inquiry = new RedisInquiry(target, client);
+        this.factory = new LettuceConnectionFactory(details, client);
         factory.afterPropertiesSet();
         factory.start();
     }
 
     /** The name of the server for messages, such as {@code Redis at 127.0.0.1:6379}. */
     String server() {
-        return server;
+        return target.name();
     }
 
     LettuceConnectionFactory factory() {
@@ -136,9 +141,16 @@ final class RedisDriver implements AutoCloseable {
 
     /** Reports a failed request. Closes the connections if the server answered that it is not the master. */
     void failed(Throwable error) {
-        if (wrongServer != null) {
-            wrongServer.leaveAfter(error);
+        if (wrongServer != null && wrongServer.leaveAfter(error)) {
+            reconnects.failed(error);
         }
+    }
+
+    /** Explains why there is no first connection. May ask the servers what they are. */
+    Throwable explained(Throwable error) {
+        Throwable explained = inquiry.explained(error, mistakes, factory);
+        reconnects.failed(explained);
+        return explained;
     }
 
     /** Returns the timer, whose thread runs already. */

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelException;
 import io.netty.channel.unix.Errors;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.Chain;
 import io.syncguard.spi.RequestNotSentException;
 import java.io.IOException;
@@ -43,6 +44,8 @@ final class RedisErrors {
             "(with args beginning with:).*|(id:)[\\w-]+|(?<![\\w-])[\\w-]{22}(?![\\w-])",
             Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
+    private static final Pattern MOVED = Pattern.compile("\\bMOVED\\b");
+
     /** The driver's message when the server closes a connection that has just begun. */
     private static final String CLOSED = "Connection closed prematurely";
 
@@ -68,7 +71,13 @@ final class RedisErrors {
 
     /** Explains why the server does not grant locks, and what to do. */
     static String explain(String server, Throwable error) {
-        return server + nextStep(codeOf(error), error);
+        LockSetupException mistake = mistakeIn(error);
+        return mistake == null ? server + nextStep(codeOf(error), error) : String.valueOf(mistake.getMessage());
+    }
+
+    /** Returns the mistake in the settings from which an error comes, if it is known. */
+    static @Nullable LockSetupException mistakeIn(Throwable error) {
+        return (LockSetupException) find(error, LockSetupException.class::isInstance);
     }
 
     /** Translates the error of a script that was not sent, because there was no connection. */
@@ -88,6 +97,10 @@ final class RedisErrors {
     }
 
     static LockErrorCode codeOf(Throwable error) {
+        LockSetupException mistake = mistakeIn(error);
+        if (mistake != null) {
+            return mistake.code();
+        }
         RedisCommandExecutionException answer = answerOf(error);
         if (answer != null) {
             return RedisAnswer.of(String.valueOf(answer.getMessage())).code();
@@ -115,8 +128,16 @@ final class RedisErrors {
         return switch (failure.code()) {
             case AUTH_FAILED, INVALID_ARGUMENT -> true;
             case INTERNAL -> answerOf(failure) != null;
+            // In a cluster, the driver follows later.
+            case SERVICE_UNAVAILABLE -> mistakeIn(failure) != null && isMoved(failure);
             default -> false;
         };
+    }
+
+    /** Whether a node of a cluster named another one. */
+    static boolean isMoved(Throwable error) {
+        RedisCommandExecutionException answer = answerOf(error);
+        return answer != null && MOVED.matcher(wordsOf(answer)).find();
     }
 
     /**
@@ -127,7 +148,8 @@ final class RedisErrors {
         return (RedisCommandExecutionException) find(error, RedisCommandExecutionException.class::isInstance);
     }
 
-    private static @Nullable Throwable find(Throwable error, Predicate<Throwable> wanted) {
+    /** Returns the first such error among an error, its causes and those that they suppress. */
+    static @Nullable Throwable find(Throwable error, Predicate<Throwable> wanted) {
         Deque<Throwable> left = new ArrayDeque<>(List.of(error));
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         while (!left.isEmpty() && seen.size() < MAX_ERRORS) {
@@ -147,7 +169,11 @@ final class RedisErrors {
         return Chain.causes(error).anyMatch(type::isInstance);
     }
 
-    private static Throwable withoutLockId(Throwable error) {
+    /** Returns the error, or a copy of the answer if it may have the beginning of a lock id. */
+    static Throwable withoutLockId(Throwable error) {
+        if (mistakeIn(error) != null) {
+            return error;
+        }
         RedisCommandExecutionException answer = answerOf(error);
         String message = answer == null ? "" : String.valueOf(answer.getMessage());
         if (answer == null || !QUOTED.matcher(message).find()) {
@@ -171,7 +197,9 @@ final class RedisErrors {
                         + "Correct spring.data.redis.username and spring.data.redis.password";
             case MISSING_RIGHT -> " denies the user a right" + words + "Grant the rights that docs/security.md lists";
             case UNKNOWN_DATABASE -> " does not have the database" + words + "Correct spring.data.redis.database";
-            case UNKNOWN_COMMAND -> " lacks a command that locks need" + words + "Look for rename-command";
+            case UNKNOWN_COMMAND ->
+                " lacks a command that locks need" + words
+                        + "Look for rename-command, a proxy, or a sentinel in its place";
             default -> nextStep(code, words);
         };
     }
@@ -204,15 +232,16 @@ final class RedisErrors {
         }
         Throwable reason = find(error, cause -> cause instanceof IOException && cause.getMessage() != null);
         if (reason == null ? isClosed(error) : isBroken(error, reason)) {
-            return " closes each new connection. Correct spring.data.redis.* if it is no Redis or expects TLS, or try"
-                    + " again later";
+            return " closes each new connection. Set spring.data.redis.ssl.enabled=true if it uses TLS, correct"
+                    + " spring.data.redis.* if it is no Redis, or try again later";
         }
         return " cannot be reached"
                 + (reason == null ? "" : ": " + withoutAddress(String.valueOf(reason.getMessage())))
                 + ". Start it, correct spring.data.redis.*, or try again later";
     }
 
-    private static boolean isClosed(Throwable error) {
+    /** Whether the server closed a connection that had just begun. */
+    static boolean isClosed(Throwable error) {
         return find(error, cause -> CLOSED.equals(cause.getMessage())) != null;
     }
 

@@ -148,6 +148,9 @@ public final class RedisLockBackend implements LockBackend {
         try {
             scripts.connectAtStart();
             RedisServerCheck.check(connections);
+            if (connections.isCluster() && shards.all().size() > 1) {
+                RedisServerCheck.checkCoverage(connections);
+            }
             StoreProbe.run(this);
             scripts.run(rights, RedisReply::size);
         } catch (LockBackendException ex) {

@@ -18,6 +18,8 @@ final class RedisServerCheck {
 
     private static final Log log = LogFactory.getLog(RedisServerCheck.class);
 
+    private static final String COVERAGE = "cluster-require-full-coverage";
+
     private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
 
     private RedisServerCheck() {}
@@ -32,6 +34,24 @@ final class RedisServerCheck {
         if (info != null) {
             valuesOf(info, "redis_version").forEach(RedisServerCheck::requireVersion);
             valuesOf(info, "maxmemory_policy").forEach(RedisServerCheck::warnOf);
+            if (!connections.isCluster() && "cluster".equals(info.getProperty("redis_mode"))) {
+                log.warn(
+                        connections.server() + " is a node of a cluster, but the settings are for a single Redis: locks"
+                                + " fail when their keys move to another node. Set spring.data.redis.cluster.nodes");
+            }
+        }
+    }
+
+    /** Warns if one master that is away stops the locks of all shards. Redis asks for that by default. */
+    static void checkCoverage(RedisConnections connections) {
+        try (RedisConnection connection = connections.connection()) {
+            Properties settings = connection.serverCommands().getConfig(COVERAGE);
+            if (settings != null && valuesOf(settings, COVERAGE).anyMatch("yes"::equals)) {
+                log.warn("With " + COVERAGE
+                        + " yes, all shards are unavailable while one master is away. Set it to no on" + " each node");
+            }
+        } catch (RuntimeException ex) {
+            log.debug("Redis could not be asked for " + COVERAGE, ex);
         }
     }
 

@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.syncguard.concurrent.Chain;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,13 +39,18 @@ final class RedisWrongServer {
         channel.closeFuture().addListener(any -> channels.remove(channel));
     }
 
-    /** Closes all connections if the error is such an answer, at most once a second. */
-    void leaveAfter(Throwable error) {
-        Chain.causes(error)
+    /**
+     * Closes all connections if the error is such an answer, at most once a second.
+     *
+     * @return whether it is such an answer
+     */
+    boolean leaveAfter(Throwable error) {
+        Optional<Throwable> answer = Chain.causes(error)
                 .filter(cause -> cause instanceof RedisCommandExecutionException
                         && RedisAnswer.of(String.valueOf(cause.getMessage())) == RedisAnswer.NO_MASTER)
-                .findFirst()
-                .ifPresent(this::leave);
+                .findFirst();
+        answer.ifPresent(this::leave);
+        return answer.isPresent();
     }
 
     private void leave(Throwable answer) {

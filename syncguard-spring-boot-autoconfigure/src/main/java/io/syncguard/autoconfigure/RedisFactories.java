@@ -89,8 +89,11 @@ record RedisFactories(
     private LockSetupException refused(Object bean, String reason) {
         return LockSetupException.invalid(
                 "SyncGuard cannot store locks in the Redis of the bean '" + nameOf(bean) + "': " + reason,
-                "Use Lettuce for all of Redis: add io.lettuce:lettuce-core, and set"
-                        + " spring.data.redis.client-type=lettuce",
+                reason.contains("org.redisson.")
+                        ? "Use Lettuce for all of Redis but Redisson: replace redisson-spring-boot-starter by"
+                                + " org.redisson:redisson, and declare the RedissonClient"
+                        : "Use Lettuce for all of Redis: add io.lettuce:lettuce-core, and set"
+                                + " spring.data.redis.client-type=lettuce",
                 "Use Lettuce for locks alone: declare a LettuceConnectionFactory with"
                         + " @Bean(defaultCandidate = false) and @SyncGuardRedisConnectionFactory",
                 LockStores.WITHOUT_A_STORE);

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
+import org.redisson.spring.data.connection.RedissonConnectionFactory;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -86,6 +87,15 @@ class LockConnectionFactoryTests {
                     assertLocksIn(locks, application);
                     assertThat(orders.commands().keys("*")).containsExactly("mine");
                 });
+    }
+
+    @Test
+    void a_marked_connection_factory_keeps_the_locks_beside_that_of_redisson() {
+        application()
+                .withPropertyValues("syncguard.backend=redis")
+                .withBean(RedissonConnectionFactory.class)
+                .withUserConfiguration(Marked.class)
+                .run(application -> assertLocksIn(locks, application));
     }
 
     @Test

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
+import org.redisson.spring.data.connection.RedissonConnectionFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -80,6 +81,11 @@ class RedisFailedStartTests {
         start.with("spring.data.redis.client-type=jedis")
                 .without(RedisClient.class)
                 .reads("other-driver-alone");
+    }
+
+    @Test
+    void with_the_connection_factory_of_redisson() {
+        start.with(Redisson.class).reads("redisson");
     }
 
     @Test
@@ -319,6 +325,15 @@ class RedisFailedStartTests {
         @Bean
         LettuceConnectionFactory customers() {
             return RedisServer.connections("redis://127.0.0.1:2");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Redisson {
+
+        @Bean
+        RedissonConnectionFactory redissonConnectionFactory() {
+            return new RedissonConnectionFactory();
         }
     }
 

@@ -48,6 +48,10 @@ final class TlsRedis implements AutoCloseable {
         used = certificates.get(certificate);
     }
 
+    int port() {
+        return listening.getLocalPort();
+    }
+
     /** How many handshakes have begun and are over. */
     int handshakes() {
         return handshakes.get();
