@@ -27,7 +27,7 @@ import java.lang.annotation.Target;
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
  * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
- * {@code 500ms} or {@code PT1M} (a number alone counts milliseconds); these, {@code permits}, {@code name} and
+ * {@code 500ms} or {@code PT1M} (a number below 1000 needs a unit); these, {@code permits}, {@code name} and
  * {@code lockManager} may contain <code>${placeholders}</code>.
  * A constant that looks like a template and would stay text, such as <code>#{...}</code> in a name, is such a mistake.
  */

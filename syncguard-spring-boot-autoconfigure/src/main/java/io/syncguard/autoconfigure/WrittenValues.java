@@ -14,8 +14,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.env.Environment;
 
 /**
- * Warns of durations without a unit in {@code syncguard.*}, and refuses a blank {@link Integer}. Reads both as written
- * while they are bound: a bound {@link Duration} does not say whether it had a unit, and a blank limit would be none.
+ * Refuses durations below a second without a unit in {@code syncguard.*}, and a blank {@link Integer}. Reads both as
+ * written while they are bound: a bound {@link Duration} does not say whether it had a unit, and a blank limit would be
+ * none.
  */
 final class WrittenValues implements ConfigurationPropertiesBindHandlerAdvisor {
 
@@ -35,7 +36,7 @@ final class WrittenValues implements ConfigurationPropertiesBindHandlerAdvisor {
                     ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
                 ConfigurationProperty written = context.getConfigurationProperty();
                 if (result instanceof Duration && written != null && PREFIX.isAncestorOf(name)) {
-                    UnitlessTime.warnOf(
+                    UnitlessTime.refuse(
                             name.toString(), environment.resolvePlaceholders(String.valueOf(written.getValue())));
                 }
                 return super.onSuccess(name, target, context, result);

@@ -27,6 +27,8 @@ class SettingsFailedStartTests {
     @CsvSource({
         "syncguard.ttl=0s, ttl",
         "syncguard.ttl=soon, ttl-unreadable",
+        "syncguard.ttl=30, ttl-without-unit",
+        "syncguard.locks.order.ttl=30, lock-ttl-without-unit",
         "syncguard.wait-time=-1s, wait-time",
         "syncguard.shutdown-timeout=-1s, shutdown-timeout",
         "syncguard.leak-detection-threshold=-1s, leak-detection-threshold",
@@ -86,6 +88,13 @@ class SettingsFailedStartTests {
     @Test
     void an_owner_that_is_too_long() {
         start.with("syncguard.owner=" + "x".repeat(513)).reads("owner");
+    }
+
+    @Test
+    void a_name_of_the_application_that_is_too_long_for_the_owner() {
+        start.with("spring.application.name=" + "x".repeat(600))
+                .whereasMatches("this one has \\d+", "this one has <number>")
+                .reads("owner-by-application-name");
     }
 
     @Test

@@ -3,18 +3,20 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.LockSetupException;
 import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.scheduling.ScheduledLock;
 import io.syncguard.spi.LockBackend;
-import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.SortedAutoConfigurations;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
@@ -30,40 +32,54 @@ class UnitlessTimeTests {
 
     @ParameterizedTest
     @CsvSource({
-        "syncguard.ttl=30, syncguard.ttl is 30ms",
-        "syncguard.ttl=${orders.ttl}, syncguard.ttl is 30ms",
-        "syncguard.wait-time=5, syncguard.wait-time is 5ms",
-        "syncguard.shutdown-timeout=010, syncguard.shutdown-timeout is 10ms",
-        "syncguard.leak-detection-threshold=999, syncguard.leak-detection-threshold is 999ms",
-        "syncguard.locks.order.ttl=30, syncguard.locks.order.ttl is 30ms",
-        "syncguard.locks.order.wait-time=${orders.ttl}, syncguard.locks.order.wait-time is 30ms",
-        "syncguard.locks[shop.order].hold-at-most=90, syncguard.locks[shop.order].hold-at-most is 90ms",
-        "syncguard.leader.elections.settlement.ttl=15, syncguard.leader.elections.settlement.ttl is 15ms",
-        "syncguard.leader.elections.settlement.heartbeat=5, syncguard.leader.elections.settlement.heartbeat is 5ms",
+        "syncguard.ttl, 30",
+        "syncguard.ttl, ${orders.ttl}",
+        "syncguard.ttl, +30",
+        "syncguard.ttl, 030",
+        "syncguard.wait-time, 30",
+        "syncguard.shutdown-timeout, 30",
+        "syncguard.leak-detection-threshold, 30",
+        "syncguard.fence-retention, 30",
+        "syncguard.postgres.network-timeout, 30",
+        "syncguard.postgres.cleanup-interval, 30",
+        "syncguard.jdbc.network-timeout, 30",
+        "syncguard.jdbc.cleanup-interval, 30",
+        "syncguard.redis.network-timeout, 30",
+        "syncguard.locks.order.ttl, 30",
+        "syncguard.locks.order.wait-time, ${orders.ttl}",
+        "syncguard.locks.order.heartbeat-interval, 30",
+        "syncguard.locks.order.hold-at-least, 30",
+        "syncguard.locks[shop.order].hold-at-most, 30",
+        "syncguard.leader.elections.settlement.ttl, 30",
+        "syncguard.leader.elections.settlement.heartbeat, 30",
+        "syncguard.leader.elections.settlement.fence-rotation, 30",
     })
-    void a_property_of_less_than_a_second_is_shown_with_its_unit(String property, String warning) {
-        List<String> warnings = warningsOf(application.withPropertyValues("orders.ttl=30", property));
+    void a_property_below_a_second_needs_a_unit(String property, String value) {
+        application
+                .withPropertyValues("orders.ttl=30", property + "=" + value)
+                .run(context -> assertRefused(context, property + " is 30 without a unit. Write 30s or 30ms"));
+    }
 
-        assertThat(warnings).singleElement().asString().startsWith(warning + ": a number without a unit counts");
+    @Test
+    void so_does_a_number_of_yaml() {
+        application
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("yaml", Map.of("syncguard.wait-time", 999))))
+                .run(context ->
+                        assertRefused(context, "syncguard.wait-time is 999 without a unit. Write 999s or 999ms"));
     }
 
     @Test
     void an_environment_variable_is_shown_as_its_property() {
-        assertThat(warningsOf(application.withInitializer(context -> context.getEnvironment()
+        application
+                .withInitializer(context -> context.getEnvironment()
                         .getPropertySources()
                         .addFirst(new SystemEnvironmentPropertySource(
                                 "test-" + StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-                                Map.of("SYNCGUARD_LOCKS_ORDER_HOLD_AT_LEAST", "30"))))))
-                .singleElement()
-                .asString()
-                .startsWith("syncguard.locks.order.hold-at-least is 30ms");
-    }
-
-    @Test
-    void it_says_what_to_write() {
-        assertThat(warningsOf(application.withPropertyValues("syncguard.ttl=30")))
-                .containsExactly("syncguard.ttl is 30ms: a number without a unit counts milliseconds. Write 30s if it"
-                        + " counts seconds, and 30ms if it does not");
+                                Map.of("SYNCGUARD_LOCKS_ORDER_HOLD_AT_LEAST", "30"))))
+                .run(context -> assertRefused(
+                        context, "syncguard.locks.order.hold-at-least is 30 without a unit. Write 30s or 30ms"));
     }
 
     @ParameterizedTest
@@ -80,47 +96,71 @@ class UnitlessTimeTests {
                 "syncguard.aop.max-keys=30"
             })
     void a_property_with_a_unit_is_meant_as_it_is_written(String property) {
-        assertThat(warningsOf(application.withPropertyValues(property))).isEmpty();
+        application
+                .withPropertyValues(property)
+                .withBean(Stock.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
-    @Test
-    void an_attribute_of_the_annotation_is_shown_in_its_place() {
-        assertThat(warningsOf(application
-                        .withPropertyValues("orders.wait=50")
-                        .withBean(Orders.class)
-                        .withBean("same", Orders.class)))
-                .containsExactlyInAnyOrder(
-                        placed("ttl") + "30ms: a number without a unit counts milliseconds. Write 30s if it counts"
-                                + " seconds, and 30ms if it does not",
-                        placed("waitTime") + "50ms: a number without a unit counts milliseconds. Write 50s if it counts"
-                                + " seconds, and 50ms if it does not");
+    @ParameterizedTest
+    @CsvSource({
+        "Ttl, DistributedLock, ttl",
+        "WaitTime, DistributedLock, waitTime",
+        "HoldAtLeast, DistributedLock, holdAtLeast",
+        "HoldAtMost, DistributedLock, holdAtMost",
+        "Scheduled, DistributedLock, holdAtLeast",
+    })
+    void an_attribute_of_an_annotation_needs_a_unit_as_well(String type, String annotation, String attribute)
+            throws ClassNotFoundException {
+        Class<?> bean = Class.forName(getClass().getName() + "$" + type);
+        application
+                .withPropertyValues("orders.wait=30")
+                .withBean(bean)
+                .run(context -> assertRefused(
+                        context,
+                        "@" + annotation + " on " + bean.getName() + ".submit, attribute '" + attribute
+                                + "': it is 30 without a unit. Write 30s or 30ms"));
     }
 
-    private static String placed(String attribute) {
-        return "@DistributedLock on " + Orders.class.getName() + ".submit, attribute '" + attribute + "' is ";
+    private static void assertRefused(AssertableApplicationContext context, String message) {
+        assertThat(context).hasFailed();
+        assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(LockSetupException.class.getName() + ": " + message);
     }
 
-    private static List<String> warningsOf(ApplicationContextRunner runner) {
-        try (CapturedLog log = new CapturedLog()) {
-            runner.run(started -> assertThat(started).hasNotFailed());
-            // A leader with a ttl of milliseconds may lose its lease meanwhile.
-            return log.messages().stream()
-                    .filter(message -> !message.startsWith("Lost lock"))
-                    .toList();
-        }
-    }
+    static class Ttl {
 
-    static class Orders {
-
-        @DistributedLock(
-                name = "order",
-                ttl = "30",
-                waitTime = "${orders.wait}",
-                holdAtLeast = "200ms",
-                holdAtMost = "5000")
+        @DistributedLock(name = "order", ttl = "30")
         public void submit() {}
+    }
 
-        @DistributedLock(name = "stock", ttl = "300ms", waitTime = "0")
+    static class WaitTime {
+
+        @DistributedLock(name = "order", waitTime = "${orders.wait}")
+        public void submit() {}
+    }
+
+    static class HoldAtLeast {
+
+        @DistributedLock(name = "order", holdAtLeast = "30")
+        public void submit() {}
+    }
+
+    static class HoldAtMost {
+
+        @DistributedLock(name = "order", holdAtMost = "30")
+        public void submit() {}
+    }
+
+    static class Scheduled {
+
+        @ScheduledLock(name = "order", holdAtLeast = "30")
+        public void submit() {}
+    }
+
+    static class Stock {
+
+        @DistributedLock(name = "stock", ttl = "300ms", waitTime = "0", holdAtMost = "5000")
         public void reserve() {}
     }
 }

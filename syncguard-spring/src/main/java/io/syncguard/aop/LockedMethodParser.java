@@ -279,9 +279,7 @@ final class LockedMethodParser {
         private LockRequest with(LockRequest request, String attribute, String text, DurationSetter setter) {
             return attribute(attribute, () -> {
                 String resolved = resolve(text);
-                return resolved.isEmpty()
-                        ? request
-                        : setter.set(request, UnitlessTime.parse(place("attribute '" + attribute + "'"), resolved));
+                return resolved.isEmpty() ? request : setter.set(request, UnitlessTime.parse(resolved));
             });
         }
 

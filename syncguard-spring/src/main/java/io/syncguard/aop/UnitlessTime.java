@@ -1,39 +1,35 @@
 package io.syncguard.aop;
 
+import io.syncguard.LockSetupException;
 import java.time.Duration;
 import java.util.regex.Pattern;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 
 /**
- * Warns of a time below one second that has no unit. It counts milliseconds, as everywhere in Spring Boot, but many
- * people mean seconds.
+ * Refuses a time below one second that has no unit. Spring Boot counts milliseconds, but many people mean seconds.
  */
 public final class UnitlessTime {
-
-    private static final Log log = LogFactory.getLog(UnitlessTime.class);
 
     private static final Pattern LESS_THAN_A_SECOND = Pattern.compile("\\+?0*([1-9]\\d{0,2})");
 
     private UnitlessTime() {}
 
     /**
-     * @param where the place of the text, such as {@code syncguard.ttl}
+     * @param what names the value, such as {@code syncguard.ttl}
      * @param text a time in any style
+     * @throws LockSetupException when it is a number below 1000 and not zero
      */
-    public static void warnOf(String where, String text) {
+    public static void refuse(String what, String text) {
         var number = LESS_THAN_A_SECOND.matcher(text.strip());
         if (number.matches()) {
             String digits = number.group(1);
-            log.warn(where + " is " + digits + "ms: a number without a unit counts milliseconds. Write " + digits
-                    + "s if it counts seconds, and " + digits + "ms if it does not");
+            throw LockSetupException.invalid(
+                    what + " is " + digits + " without a unit", "Write " + digits + "s or " + digits + "ms");
         }
     }
 
-    /** Parses a time, and warns if it has no unit and is below one second. */
-    static Duration parse(String where, String text) {
-        Duration time = DurationText.parse(text);
-        warnOf(where, text);
-        return time;
+    /** Parses a time, and refuses one below a second that has no unit. */
+    static Duration parse(String text) {
+        refuse("it", text);
+        return DurationText.parse(text);
     }
 }
