@@ -115,6 +115,14 @@ public interface LockHandle extends AutoCloseable {
     boolean release();
 
     /**
+     * The loss of this lock, with its {@link LockLostException#reason() reason} and the errors of the last extensions
+     * that failed, for a callback of {@link #onLost}. {@code null} unless the state is {@link State#LOST}.
+     */
+    default @Nullable LockLostException loss() {
+        return null;
+    }
+
+    /**
      * Registers a callback that runs once when this handle becomes {@link State#LOST}, or at once if it is lost
      * already. It runs on one of four threads of the library. An exception is logged.
      */

@@ -24,5 +24,8 @@ public enum LockReason {
     HOLD_AT_MOST,
 
     /** Lost: it was still held at the end of the shutdown, which released it. */
-    SHUTDOWN
+    SHUTDOWN,
+
+    /** Not held any more: its holder had released it, or the leader stepped down. Listeners receive no such loss. */
+    RELEASED
 }

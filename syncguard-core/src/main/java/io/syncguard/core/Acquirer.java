@@ -6,6 +6,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.LockUnavailableException;
 import io.syncguard.MessageText;
@@ -160,9 +161,11 @@ final class Acquirer {
             String key = attempt.request().key();
             throw new LockLostException(
                     key,
+                    LockReason.EXPIRED,
                     "Lock '" + key + "' was granted, but its ttl of "
                             + MessageText.of(attempt.ttl())
-                            + " was over before the answer arrived: use a longer ttl");
+                            + " was over before the answer arrived: use a longer ttl",
+                    null);
         }
         return new GrantedLease(attempt.request(), attempt.sent().lockId(), answer.fence(), confirmation, waited);
     }
@@ -172,11 +175,16 @@ final class Acquirer {
         return contention.exception(waited, ownLocks.test(contention.key()));
     }
 
-    /** Throws another exception in place of this one if no body runs yet: then it says that nothing was done. */
-    static void throwUnavailable(Throwable ex) {
-        if (ex instanceof LockBackendException failure && isBeforeAnyBody(failure)) {
-            throw new LockUnavailableException(
-                    failure.code(), String.valueOf(failure.getMessage()), failure.getCause());
+    /**
+     * Throws a failure of the store as callers know it. If no body runs yet, it says that nothing was done. Returns if
+     * it is none.
+     */
+    static void throwForCaller(Throwable ex) {
+        if (ex instanceof LockBackendException failure) {
+            throw isBeforeAnyBody(failure)
+                    ? new LockUnavailableException(
+                            failure.code(), String.valueOf(failure.getMessage()), failure.getCause())
+                    : BackendFailure.shown(failure);
         }
     }
 
@@ -259,7 +267,7 @@ final class Acquirer {
                 grant = acquireOrGiveUp();
             } catch (Throwable ex) {
                 report.failed(ex);
-                throwUnavailable(ex);
+                throwForCaller(ex);
                 throw ex;
             }
             if (grant == null) {

@@ -3,6 +3,8 @@ package io.syncguard.core;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.RequestNotSentException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Classifies the failures of a backend. */
 final class BackendFailure {
@@ -14,6 +16,22 @@ final class BackendFailure {
         return !(error instanceof RequestNotSentException)
                 && (!(error instanceof LockBackendException known)
                         || known.code().isInDoubt());
+    }
+
+    /** Runs a request. A failure becomes {@link #shown one} for callers. */
+    static <T extends @Nullable Object> T ask(Supplier<T> request) {
+        try {
+            return request.get();
+        } catch (LockBackendException ex) {
+            throw shown(ex);
+        }
+    }
+
+    /** The failure for callers and operators, who do not know {@link RequestNotSentException}. */
+    static LockBackendException shown(LockBackendException error) {
+        return error instanceof RequestNotSentException
+                ? new LockBackendException(error.code(), String.valueOf(error.getMessage()), error.getCause())
+                : error;
     }
 
     /**

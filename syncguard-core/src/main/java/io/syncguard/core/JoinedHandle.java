@@ -3,6 +3,7 @@ package io.syncguard.core;
 import io.syncguard.CurrentLocks;
 import io.syncguard.Fence;
 import io.syncguard.LockLimits;
+import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import java.time.Duration;
@@ -95,6 +96,11 @@ final class JoinedHandle implements CurrentLocks.Scoped {
     public void close() {
         release();
         outer.joinedBodyEnded();
+    }
+
+    @Override
+    public @Nullable LockLostException loss() {
+        return outer.loss();
     }
 
     @Override

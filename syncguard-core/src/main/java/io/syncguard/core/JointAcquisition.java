@@ -1,6 +1,5 @@
 package io.syncguard.core;
 
-import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.RunningBody;
@@ -206,11 +205,7 @@ final class JointAcquisition {
     private void requireHeld(@Nullable Throwable cause) {
         for (LeaseHandle handle : handles) {
             if (!handle.isHeld()) {
-                throw new LockLostException(
-                        handle.key(),
-                        "Lock '" + handle.key() + "' was lost while the call waited for its other locks; the body did"
-                                + " not run",
-                        cause);
+                throw handle.lostException("while the call waited for its other locks", "The body did not run", cause);
             }
         }
     }
@@ -245,7 +240,7 @@ final class JointAcquisition {
             });
         } catch (Throwable ex) {
             report.get().failed(ex);
-            Acquirer.throwUnavailable(ex);
+            Acquirer.throwForCaller(ex);
             throw ex;
         }
     }

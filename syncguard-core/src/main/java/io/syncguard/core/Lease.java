@@ -11,9 +11,11 @@ import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.KeyedLockId;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,9 @@ final class Lease {
     interface LossHook {
         void lost(Lease lease, LockReason reason, String explanation);
     }
+
+    /** How many errors of extensions a loss shows. */
+    private static final int MAX_ERRORS = 3;
 
     private static final AtomicLong NUMBERS = new AtomicLong();
 
@@ -67,6 +72,12 @@ final class Lease {
 
     /** It never decreases. */
     private volatile Fence fence;
+
+    /** Of the last extensions, which failed after the last confirmed one. Oldest first. */
+    private volatile List<LockBackendException> errors = List.of();
+
+    /** Written under the monitor before the phase that it explains. Read by all. */
+    private volatile @Nullable Loss loss;
 
     /**
      * The longest time for which a confirmation counts: the shortest ttl of the requests in doubt, extensions and those
@@ -199,6 +210,7 @@ final class Lease {
     void extended(Confirmation confirmation) {
         loseIfOver();
         confirm(confirmation.atMost(countsAtMost));
+        errors = List.of();
     }
 
     /** A fence was drawn. Checked together with the phase: the fence of a lease that has ended does not change. */
@@ -218,8 +230,15 @@ final class Lease {
 
     /** The server left the lease unchanged, because an application transaction locks its row. */
     void unchanged(Confirmation before) {
+        errors = List.of();
         confirmed = before;
         schedule.busy(time.nanoTime());
+    }
+
+    /** An extension failed. */
+    void extensionFailed(LockBackendException error) {
+        List<LockBackendException> last = errors.subList(Math.max(0, errors.size() - MAX_ERRORS + 1), errors.size());
+        errors = Stream.concat(last.stream(), Stream.of(error)).toList();
     }
 
     /** An extension by this ttl is in doubt. */
@@ -257,6 +276,12 @@ final class Lease {
         lose(Phase.RELEASING, reason, explanation);
     }
 
+    /** Why it is not held any more. */
+    Loss loss() {
+        Loss known = loss;
+        return known == null ? Loss.RELEASED : known;
+    }
+
     /** Without the lock id. */
     @Override
     public String toString() {
@@ -277,9 +302,14 @@ final class Lease {
     }
 
     private void lose(Phase from, LockReason reason, String explanation) {
-        if (leave(from, Phase.LOST)) {
+        if (leave(from, new Loss(reason, explanation, errors))) {
             hook.lost(this, reason, explanation);
         }
+    }
+
+    private synchronized boolean leave(Phase from, Loss explanation) {
+        loss = phase == from ? explanation : loss;
+        return leave(from, Phase.LOST);
     }
 
     private synchronized boolean leave(Phase from, Phase to) {

@@ -89,6 +89,7 @@ final class LeaseExtension implements AutoCloseable {
     /** The request failed. If that is in doubt, it may still take effect. */
     void failed(LockBackendException error) {
         this.error = error;
+        lease.extensionFailed(BackendFailure.shown(error));
         if (BackendFailure.isInDoubt(error)) {
             lease.inDoubt(asked.ttl());
         }

@@ -134,6 +134,11 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     }
 
     @Override
+    public @Nullable LockLostException loss() {
+        return state() == State.LOST ? lostException() : null;
+    }
+
+    @Override
     public void onLost(Runnable callback) {
         if (!bodies.addCallback(LockLimits.requireNonNull("callback", callback))) {
             parts.dispatcher().call(callback);
@@ -253,11 +258,23 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     }
 
     LockLostException lostException(@Nullable Throwable cause) {
-        return new LockLostException(
+        return lostException(
+                "while it was in use", "Another holder may have worked at the same time: check the last writes", cause);
+    }
+
+    /**
+     * @param when it was lost
+     * @param consequence a sentence without a full stop
+     */
+    LockLostException lostException(String when, String consequence, @Nullable Throwable cause) {
+        Loss loss = lease.loss();
+        LockLostException lost = new LockLostException(
                 key(),
-                "Lock '" + key() + "' was lost while it was in use. Another holder may have worked at the same time:"
-                        + " check the last writes, and see the log for the reason",
+                loss.reason(),
+                "Lock '" + key() + "' was lost " + when + ": " + loss.explanation() + ". " + consequence,
                 cause);
+        loss.errors().stream().filter(error -> error != cause).forEach(lost::addSuppressed);
+        return lost;
     }
 
     private void lost(Lease ended, LockReason reason, String explanation) {
@@ -271,7 +288,10 @@ final class LeaseHandle implements CurrentLocks.Scoped {
         return state() == State.LOST
                 ? lostException()
                 : new LockLostException(
-                        key(), "Lock '" + key() + "' is not held any more: it had been released before");
+                        key(),
+                        LockReason.RELEASED,
+                        "Lock '" + key() + "' is not held any more: it had been released before",
+                        null);
     }
 
     private record Guarded(LeaseHandle handle, CommitGuard guard) implements GuardedLease {

@@ -109,8 +109,7 @@ final class ListenerDispatcher implements AutoCloseable {
     }
 
     void failed(LockRequest request, Duration elapsed, LockException error) {
-        // An acquisition loses a lease in one way only: its ttl was over when the answer arrived.
-        LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
+        LockReason reason = error instanceof LockLostException lost ? lost.reason() : null;
         inform(
                 event(request, null, reason, elapsed, 0),
                 (listener, event) -> listener.failed(event, LockOperation.ACQUIRE, error));

@@ -2,6 +2,7 @@ package io.syncguard.leader;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.LockReason;
 import io.syncguard.concurrent.RunningBody;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
@@ -110,15 +111,20 @@ public final class TermBody implements AutoCloseable {
 
     /** A leader that steps down still holds the lock while its bodies end. */
     private LockLostException over(boolean held, @Nullable Throwable cause) {
-        String leadership = "Leadership '" + election + "' ";
+        String leadership = "Leadership '" + election + "' ended ";
+        LockLostException loss = lock.loss();
+        if (loss != null) {
+            return loss.as(leadership + "before its work did. " + loss.getMessage(), cause);
+        }
         return new LockLostException(
                 lock.key(),
-                held
-                        ? leadership + "ended while its work was under way, which was interrupted and is not"
-                                + " finished. No other leader worked beside it"
-                        : leadership
-                                + "ended before its work did: another leader may have worked at the same time. Check"
-                                + " what the work did last, and see the log for the reason",
+                LockReason.RELEASED,
+                leadership
+                        + (held
+                                ? "while its work was under way, which was interrupted and is not finished. No other"
+                                        + " leader worked beside it"
+                                : "before its work did, because its lock was released. Another leader may have worked"
+                                        + " at the same time: check what the work did last"),
                 cause);
     }
 

@@ -7,6 +7,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
@@ -176,13 +177,20 @@ final class RegistryLock implements DistributedLock {
             return false;
         }
         if (!own.handle().isHeld()) {
-            throw new LockLostException(
-                    request.key(),
-                    "Lock '" + request.key() + "' is not held any more, and this thread has not unlocked it: unlock it"
-                            + " before you lock it again");
+            throw notHeld(own.handle());
         }
         own.lockAgain();
         return true;
+    }
+
+    private LockLostException notHeld(LockHandle handle) {
+        String problem =
+                "Lock '" + request.key() + "' is not held any more, and this thread has not unlocked it: unlock"
+                        + " it before you lock it again";
+        LockLostException loss = handle.loss();
+        return loss == null
+                ? new LockLostException(request.key(), LockReason.RELEASED, problem, null)
+                : loss.as(problem + ". " + loss.getMessage(), null);
     }
 
     private LockManager current() {

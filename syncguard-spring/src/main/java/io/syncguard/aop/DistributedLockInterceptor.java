@@ -139,7 +139,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                     locks.close();
                 }
             } catch (LockLostException ex) {
-                throw cancelled == null ? ex : causedBy(cancelled, ex);
+                throw cancelled == null ? ex : ex.as(String.valueOf(ex.getMessage()), cancelled);
             }
         }
 
@@ -158,13 +158,5 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     private static boolean interrupts(LockHandle lock) {
         return lock.request().onLost() == OnLost.INTERRUPT;
-    }
-
-    private static LockLostException causedBy(Throwable cancelled, LockLostException lost) {
-        LockLostException caused = new LockLostException(lost.key(), String.valueOf(lost.getMessage()), cancelled);
-        for (Throwable suppressed : lost.getSuppressed()) {
-            caused.addSuppressed(suppressed);
-        }
-        return caused;
     }
 }

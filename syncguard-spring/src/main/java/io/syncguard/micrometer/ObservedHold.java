@@ -71,8 +71,8 @@ final class ObservedHold implements HeldObservation {
     public void lost(LockReason reason, String explanation) {
         held.context().outcome(LockOutcome.LOST);
         observation.event(LockObservationDocumentation.Events.LOST);
-        observation.error(
-                new LockLostException(lock.request().key(), "The lock was lost (" + reason + "): " + explanation));
+        observation.error(new LockLostException(
+                lock.request().key(), reason, "The lock was lost (" + reason + "): " + explanation, null));
         leave();
     }
 

@@ -4,6 +4,7 @@ import io.syncguard.CommitGuard;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
+import io.syncguard.LockReason;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.RunningBody;
 import io.syncguard.concurrent.Shielded;
@@ -389,7 +390,11 @@ final class GuardedTransaction implements TransactionSynchronization {
             case UNSERIALIZABLE ->
                 new CannotAcquireLockException("The transaction cannot be serialized with others", error);
             case TAKEN_OVER ->
-                new LockLostException(key, "Lock '" + key + "' was lost before the commit under it", error);
+                new LockLostException(
+                        key,
+                        LockReason.NOT_FOUND,
+                        "Lock '" + key + "' was lost before the commit under it: the key was granted to somebody else",
+                        error);
             case APPLICATION, STORE ->
                 TransactionConnection.translate("guarding a transaction under lock '" + key + "'", pins, error);
         };

@@ -6,6 +6,7 @@ import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -111,6 +112,22 @@ public abstract class ForcedReleaseContract extends ContractFixture {
             assertThat(granted.fence()).isGreaterThan(done.fence());
             assertThat(hangs.extend(TTL)).isFalse();
             assertThat(granted.release()).isTrue();
+        }
+    }
+
+    @Test
+    void the_holder_is_told_in_this_process_and_finds_its_lease_gone_in_another_one() {
+        LockRequest request = LockRequest.of(KEY).noHeartbeat();
+        try (LockEngine here = engine();
+                LockEngine elsewhere = engine()) {
+            LockHandle own = here.acquire(request);
+            here.admin().forceRelease(KEY, "a test");
+            LockHandle other = elsewhere.acquire(request);
+            here.admin().forceRelease(KEY, "a test");
+
+            assertThat(own.loss()).isNotNull().extracting("reason").isEqualTo(LockReason.RELEASED_BY_FORCE);
+            assertThat(other.extend(TTL)).isFalse();
+            assertThat(other.loss()).isNotNull().extracting("reason").isEqualTo(LockReason.NOT_FOUND);
         }
     }
 

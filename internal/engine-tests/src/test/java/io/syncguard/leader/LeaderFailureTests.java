@@ -4,11 +4,16 @@ import static io.syncguard.core.EngineFixture.eventually;
 import static io.syncguard.leader.LeaderFixture.NAME;
 import static io.syncguard.leader.LeaderFixture.STEADY;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockLostException;
+import io.syncguard.LockReason;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -112,5 +117,30 @@ class LeaderFailureTests {
         fixture.advance(Duration.ofSeconds(1));
 
         eventually().until(member::isLeader);
+    }
+
+    @Test
+    void work_of_a_leader_that_lost_its_lock_fails_with_the_reason() {
+        TermBody body = Objects.requireNonNull(fixture.elected().beginBody());
+
+        fixture.process.engine.admin().forceRelease(LeaderFixture.KEY, "a test");
+
+        LockLostException lost = catchThrowableOfType(LockLostException.class, body::close);
+        assertThat(lost.reason()).isEqualTo(LockReason.RELEASED_BY_FORCE);
+        assertThat(lost)
+                .hasMessageStartingWith("Leadership 'scheduler' ended before its work did. Lock 'leader:scheduler' was"
+                        + " lost while it was in use: it was released by force. ");
+    }
+
+    @Test
+    void work_of_a_leader_that_resigned_fails_with_that_reason() {
+        LeaderMember member = fixture.elected();
+        TermBody body = Objects.requireNonNull(member.beginBody());
+
+        member.resign();
+
+        assertThat(catchThrowableOfType(LockLostException.class, () -> body.end(new CancellationException()))
+                        .reason())
+                .isEqualTo(LockReason.RELEASED);
     }
 }
