@@ -170,20 +170,19 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public boolean isLocked(String key) {
-        return backend.directory().isLocked(LockLimits.key(key));
+        String valid = LockLimits.key(key);
+        return BackendFailure.ask(() -> backend.directory().isLocked(valid));
     }
 
     @Override
     public boolean owns(String lockId) {
-        return backend.directory()
-                .lookupById(monitor.keyed(LockLimits.lockId(lockId)))
-                .isPresent();
+        return admin.debugLookupById(lockId).isPresent();
     }
 
     @Override
     public boolean release(String lockId) {
         LockHandle own = monitor.find(LockLimits.lockId(lockId));
-        return own == null ? releaser.release(lockId, settings.ttl()) : own.release();
+        return own == null ? BackendFailure.ask(() -> releaser.release(lockId, settings.ttl())) : own.release();
     }
 
     @Override
@@ -194,7 +193,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         if (own != null) {
             return own.extend(ttl) ? Optional.of(own.expiresAt()) : Optional.empty();
         }
-        return renewer.extend(id, ttl);
+        return BackendFailure.ask(() -> renewer.extend(id, ttl));
     }
 
     @Override

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param backend the name of the store
  * @param owner the label of this process
- * @param grantsLocks false while the application stops
+ * @param grantsLocks false while the application stops; in the health, also while the store fails
  * @param held how many leases it holds
  * @param waiting how many of its callers wait for a lock
  * @param sinceHeartbeat the time since the store confirmed extensions for the last time; {@code null} if it never did
@@ -27,4 +27,10 @@ public record ProcessStatus(
         @Nullable Duration sinceHeartbeat,
         int failedHeartbeats,
         @Nullable Boolean wakeUps,
-        @Nullable PoolStatus pool) {}
+        @Nullable PoolStatus pool) {
+
+    /** This status while the store fails. */
+    public ProcessStatus withoutGrants() {
+        return new ProcessStatus(backend, owner, false, held, waiting, sinceHeartbeat, failedHeartbeats, wakeUps, pool);
+    }
+}

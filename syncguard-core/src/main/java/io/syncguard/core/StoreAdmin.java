@@ -11,8 +11,10 @@ import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.Hashes;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Asks the store of an engine for operators. Thread-safe. */
 final class StoreAdmin implements LockAdmin {
@@ -44,26 +46,30 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public List<RawLockInfo> debugLookup(String key) {
-        return backend.directory().lookup(LockLimits.key(key));
+        return ask(directory -> directory.lookup(LockLimits.key(key)));
     }
 
     @Override
     public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return backend.directory().lookupById(monitor.keyed(LockLimits.lockId(lockId)));
+        return ask(directory -> directory.lookupById(monitor.keyed(LockLimits.lockId(lockId))));
     }
 
     @Override
     public LockPage list(LockQuery query) {
-        return backend.directory().list(LockLimits.requireNonNull("query", query));
+        return ask(directory -> directory.list(LockLimits.requireNonNull("query", query)));
     }
 
     @Override
     public Optional<LockStatus> status(String key) {
-        return backend.directory().status(LockLimits.key(key));
+        return ask(directory -> directory.status(LockLimits.key(key)));
     }
 
     @Override
     public ForcedRelease forceRelease(String key, String reason) {
-        return forcedReleaser.release(LockLimits.key(key), reason);
+        return BackendFailure.ask(() -> forcedReleaser.release(LockLimits.key(key), reason));
+    }
+
+    private <T> T ask(Function<LockDirectory, T> question) {
+        return BackendFailure.ask(() -> question.apply(backend.directory()));
     }
 }

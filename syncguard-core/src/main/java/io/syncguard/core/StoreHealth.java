@@ -58,7 +58,7 @@ final class StoreHealth {
                 // It says nothing about the store, so the next caller probes again.
                 throw ex;
             }
-            return ex;
+            return BackendFailure.shown(ex);
         }
     }
 }

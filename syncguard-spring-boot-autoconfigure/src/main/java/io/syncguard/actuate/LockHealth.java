@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ public final class LockHealth {
     /**
      * Probes each store. Throws the exception with which the next lock would fail.
      *
-     * @param details receives the details to show, before and after the probe of each store
+     * @param details receives the details to show, also if the probe of a store fails
      * @return whether heartbeats fail or wake-ups do not arrive
      */
     public boolean isDegraded(BiConsumer<String, Object> details) {
@@ -34,8 +35,13 @@ public final class LockHealth {
         for (Map.Entry<String, LockEngine> manager : managers.entrySet()) {
             LockEngine engine = manager.getValue();
             ProcessStatus process = engine.diagnostics().process();
+            try {
+                engine.diagnostics().checkStore();
+            } catch (LockBackendException ex) {
+                details.accept(manager.getKey(), process.withoutGrants());
+                throw ex;
+            }
             details.accept(manager.getKey(), process);
-            engine.diagnostics().checkStore();
             List<String> problems = problems(process);
             if (!problems.isEmpty()) {
                 degraded = true;

@@ -8,6 +8,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.ProcessStatus;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
@@ -42,7 +43,12 @@ class LockHealthIndicatorTests {
     void it_is_down_while_the_store_grants_no_locks() {
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
-        assertThat(health().getDetails()).containsKeys("lockManager", "error");
+        assertThat(health().getDetails())
+                .containsKeys("lockManager", "error")
+                .hasEntrySatisfying(
+                        "lockManager",
+                        process -> assertThat(((ProcessStatus) process).grantsLocks())
+                                .isFalse());
 
         fixture.backend.beforeAcquire = () -> {};
         fixture.time.advance(Duration.ofSeconds(1));
