@@ -10,6 +10,8 @@ import io.syncguard.leader.LeaderMember;
 import io.syncguard.leader.LeaderRevocation;
 import io.syncguard.leader.LeaderRevokedEvent;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Counts elections and shows who leads, under {@code syncguard.leader}. Thread-safe.
@@ -21,12 +23,18 @@ public final class LeaderMeters implements LeaderListener {
 
     private final MeterRegistry registry;
 
+    /** The elections with meters. A member that has left may join again, and has its gauge already. */
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
+
     public LeaderMeters(MeterRegistry registry) {
         this.registry = registry;
     }
 
     @Override
     public void joined(LeaderMember member) {
+        if (!known.add(member.name())) {
+            return;
+        }
         Gauge.builder("syncguard.leader.active", member, each -> each.isLeader() ? 1 : 0)
                 .description("Whether this process leads now")
                 .tag("name", member.name())
