@@ -46,8 +46,8 @@ public final class LateResults {
                                     ? ""
                                     : " within a " + value.getClass().getName())
                             + ", whose work would go on without the lock. It was cancelled or closed if that is"
-                            + " possible; what was done before it was returned stays. Return the result itself, such as"
-                            + " a List or byte[], or a CompletableFuture from a method with @DistributedLock");
+                            + " possible; what was done before it was returned stays. "
+                            + LateTypes.advice(late.get(0).getClass()));
         }
     }
 

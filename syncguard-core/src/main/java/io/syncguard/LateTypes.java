@@ -119,6 +119,18 @@ final class LateTypes {
             "org.springframework.web.servlet.function.StreamingServerResponse",
             "retrofit2.Call");
 
+    private static final List<Class<?>> FUTURES = List.of(CompletionStage.class, Future.class);
+
+    /** What a method with {@link DistributedLock} may return as it may return a publisher of Reactor. */
+    private static final Set<String> PUBLISHERS = Set.of(
+            "io.reactivex.rxjava3.core.CompletableSource",
+            "io.reactivex.rxjava3.core.MaybeSource",
+            "io.reactivex.rxjava3.core.ObservableSource",
+            "io.reactivex.rxjava3.core.SingleSource",
+            "io.smallrye.mutiny.Uni",
+            "kotlinx.coroutines.flow.Flow",
+            "org.reactivestreams.Publisher");
+
     /** Values that can be closed, read or called, but hold nothing open. */
     private static final List<Class<?>> IN_MEMORY = List.of(
             Comparator.class,
@@ -181,6 +193,16 @@ final class LateTypes {
         } catch (ReflectiveOperationException ex) {
             return false;
         }
+    }
+
+    /** What to return in place of such a result, or how to hold the lock until it ends. */
+    static String advice(Class<?> type) {
+        if (isOneOf(FUTURES, Set.of(), type)) {
+            return "Wait for its result in the body, or return it from a method with @DistributedLock";
+        }
+        return isOneOf(List.of(Flow.Publisher.class), PUBLISHERS, type)
+                ? "Give the body to ReactiveLockTemplate, or return it from a method with @DistributedLock"
+                : "Return the result itself, such as a List or byte[]";
     }
 
     /**

@@ -95,6 +95,11 @@ public final class LockLimits {
         return ttl("ttl", ttl);
     }
 
+    /** The ttl of a leader: a whole number of milliseconds from 3 ms to 365 days, so that a heartbeat fits in. */
+    public static Duration leaderTtl(Duration ttl) {
+        return wholeMillis("ttl", between(SHORTEST_TTL.multipliedBy(3), "ttl", ttl));
+    }
+
     /** How many may hold a lock with permits at the same time: 1 to {@value #MAX_PERMITS}. */
     public static int permits(int permits) {
         if (permits < 1 || permits > MAX_PERMITS) {
@@ -105,11 +110,7 @@ public final class LockLimits {
 
     /** @param what name of the ttl in the message, such as that of a property */
     public static Duration ttl(String what, Duration ttl) {
-        between(SHORTEST_TTL, what, ttl);
-        if (ttl.toNanosPart() % 1_000_000 != 0) {
-            throw outside(what, ttl, "a whole number of milliseconds");
-        }
-        return ttl;
+        return wholeMillis(what, between(SHORTEST_TTL, what, ttl));
     }
 
     /**
@@ -156,8 +157,10 @@ public final class LockLimits {
     /** A lock id: 22 characters of base64url and nothing else. The message never shows it. */
     public static String lockId(String lockId) {
         if (!LOCK_ID.matcher(requireNonNull("lock id", lockId)).matches()) {
-            throw invalid("A lock id has 22 characters of A-Z, a-z, 0-9, _ and -; this one has " + lockId.length()
-                    + " characters or others among them");
+            throw invalid(
+                    "This is no lock id, but perhaps a key: it has " + lockId.length() + " characters, and a lock id"
+                            + " has 22 of A-Z, a-z, 0-9, _ and -. LockHandle.lockId() returns it; for a key, use"
+                            + " LockManager.isLocked, LockAdmin.holders or LockAdmin.forceRelease");
         }
         return lockId;
     }
@@ -222,6 +225,13 @@ public final class LockLimits {
                     what, duration, "between " + MessageText.of(shortest) + " and " + MessageText.of(MAX_DURATION));
         }
         return duration;
+    }
+
+    private static Duration wholeMillis(String what, Duration ttl) {
+        if (ttl.toNanosPart() % 1_000_000 != 0) {
+            throw outside(what, ttl, "a whole number of milliseconds");
+        }
+        return ttl;
     }
 
     private static LockException outside(String what, Duration duration, String limits) {

@@ -1,5 +1,8 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockException;
+import io.syncguard.LockLimits;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
@@ -27,15 +30,27 @@ record LockEngineFactory(
     LockEngine engineOn(LockBackend store) {
         return new LockEngine(
                 store,
-                properties.engineSettings(defaultOwner(environment), locks.settings()),
+                properties.engineSettings(ownerIn(properties, environment), locks.settings()),
                 transactions.getIfAvailable(
                         () -> new SpringTransactions(store.info().name(), store.pins(), properties.commitGuard())),
                 listeners.all(),
                 observer.getIfAvailable(() -> LockObserver.NONE));
     }
 
-    static String defaultOwner(Environment environment) {
-        return environment.getProperty("spring.application.name", "application") + "@"
-                + ManagementFactory.getRuntimeMXBean().getName();
+    /** The label of this process: the property, or one that begins with the name of the application. */
+    static String ownerIn(SyncGuardProperties properties, Environment environment) {
+        if (properties.owner() != null) {
+            return properties.owner();
+        }
+        String application = environment.getProperty("spring.application.name", "application");
+        try {
+            return LockLimits.owner(
+                    application + "@" + ManagementFactory.getRuntimeMXBean().getName());
+        } catch (LockException ex) {
+            throw LockSetupException.invalid(
+                    "spring.application.name cannot begin the label of this process. " + ex.getMessage(),
+                    "Set syncguard.owner",
+                    "Correct spring.application.name");
+        }
     }
 }

@@ -13,6 +13,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockManager;
 import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.testing.CapturedLog;
@@ -35,6 +36,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What a person reads after a mistake with which the application starts: the exception of a call, and the warning. */
 @Timeout(120)
@@ -70,6 +73,12 @@ class CallMessagesTests {
                     mistakes.put("call-name-empty", () -> LockRequest.of("", "42"));
                     mistakes.put("call-heartbeat", () -> locks.acquire(request.heartbeat(Duration.ofSeconds(15))));
                     mistakes.put("call-lock-id", () -> locks.release("order:42"));
+                    LockTemplate template = new LockTemplate(locks);
+                    mistakes.put("call-late-mono", () -> template.execute(request, lock -> Mono.just(1)));
+                    mistakes.put("call-late-flux", () -> template.execute(request, lock -> List.of(Flux.just(1))));
+                    mistakes.put(
+                            "call-late-future", () -> template.execute(request, lock -> new CompletableFuture<>()));
+                    mistakes.put("call-late-stream", () -> template.execute(request, lock -> Stream.of(1)));
                     mistakes.put("call-list", () -> LockQuery.all().limit(0));
                     mistakes.put(
                             "call-election",
