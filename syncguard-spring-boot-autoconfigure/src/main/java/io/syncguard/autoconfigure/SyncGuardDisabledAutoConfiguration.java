@@ -37,7 +37,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * A manager and a template that run code without locks, so that an application that injects them starts with
+ * A manager, a template and an admin without locks, so that an application that injects them starts with
  * {@code syncguard.enabled=false}, too. Where {@code syncguard.backend} names a backend, its name is a qualifier.
  */
 @AutoConfiguration
@@ -52,7 +52,7 @@ public final class SyncGuardDisabledAutoConfiguration {
     @ConditionalOnMissingBean
     LockManager syncGuardLockManager() {
         log.info("SyncGuard is disabled by syncguard.enabled=false: LockTemplate and annotated methods run their bodies"
-                + " without locks");
+                + " without locks, and each instance leads its elections");
         return LockManager.withoutLocks();
     }
 
@@ -109,7 +109,7 @@ public final class SyncGuardDisabledAutoConfiguration {
         static class InTables {}
     }
 
-    /** Registers a manager and a template for the name of each backend. */
+    /** Registers a manager, a template and an admin for the name of each backend. */
     static final class QualifiedBeans implements ImportBeanDefinitionRegistrar {
 
         private final Environment environment;
@@ -129,6 +129,10 @@ public final class SyncGuardDisabledAutoConfiguration {
                 template.getConstructorArgumentValues()
                         .addGenericArgumentValue(new RuntimeBeanReference(prefix + "LockManager"));
                 register(registry, backend, prefix + "LockTemplate", template);
+                RootBeanDefinition admin = new RootBeanDefinition(LockAdmin.class);
+                admin.setFactoryBeanName(prefix + "LockManager");
+                admin.setFactoryMethodName("admin");
+                register(registry, backend, prefix + "LockAdmin", admin);
             }
         }
 

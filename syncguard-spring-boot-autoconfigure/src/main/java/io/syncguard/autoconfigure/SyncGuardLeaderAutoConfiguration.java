@@ -28,9 +28,11 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
-/** Configures elections: those in {@code syncguard.leader.elections.*}, and those that the application joins. */
-@AutoConfiguration(after = SyncGuardAutoConfiguration.class)
-@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+/**
+ * Configures elections: those in {@code syncguard.leader.elections.*}, and those that the application joins. With
+ * {@code syncguard.enabled=false}, each instance leads in all of them, and {@link LeaderOnly} has no effect.
+ */
+@AutoConfiguration(after = {SyncGuardAutoConfiguration.class, SyncGuardDisabledAutoConfiguration.class})
 @EnableConfigurationProperties(SyncGuardProperties.class)
 public final class SyncGuardLeaderAutoConfiguration {
 
@@ -38,11 +40,8 @@ public final class SyncGuardLeaderAutoConfiguration {
     @ConditionalOnMissingBean
     LeaderElection syncGuardLeaderElection(
             LockManager locks, ListableBeanFactory beans, SyncGuardProperties properties, Environment environment) {
-        String owner = properties.owner();
         LeaderElection election = new LeaderElection(
-                locks,
-                owner == null ? LockEngineFactory.defaultOwner(environment) : owner,
-                properties.shutdownTimeout());
+                locks, LockEngineFactory.ownerIn(properties, environment), properties.shutdownTimeout());
         LockManagerResolver resolver = new LockManagerResolver(beans);
         properties.leader().elections().forEach((name, leader) -> {
             LeaderSettings settings = leader.settings(name);
@@ -75,6 +74,7 @@ public final class SyncGuardLeaderAutoConfiguration {
 
     /** Created before all other beans, like the advisor of locks. */
     @Bean
+    @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LeaderOnlyAdvisor syncGuardLeaderOnlyAdvisor(
             ObjectProvider<LeaderElection> election,
@@ -93,6 +93,7 @@ public final class SyncGuardLeaderAutoConfiguration {
 
     /** Static and without dependencies, so that it creates no other bean. */
     @Bean
+    @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LifecycleMethodCheck syncGuardLeaderLifecycleMethodCheck() {
         return new LifecycleMethodCheck(

@@ -26,7 +26,8 @@ import org.springframework.core.Ordered;
 /**
  * {@code syncguard.*}.
  *
- * @param enabled Whether locks are configured. Without them, annotated methods and templates run their bodies unlocked.
+ * @param enabled Whether locks are configured. Without them, annotated methods and templates run their bodies unlocked,
+ *     each instance leads its elections, and LockAdmin finds nothing.
  * @param backend Store of the locks. Of two, the first is the primary one, and the other is selected by its name. If
  *     not set, the database of the DataSource (postgres for PostgreSQL, jdbc for others), else redis.
  * @param ttl How long a lock lives without an extension, unless the request sets its own ttl. From 1 ms to 365 days.
@@ -79,9 +80,9 @@ record SyncGuardProperties(
         @DefaultValue Shedlock shedlock,
         @DefaultValue Integration integration) {
 
-    EngineSettings engineSettings(String defaultOwner, Map<String, LockSettings> locks) {
+    EngineSettings engineSettings(String label, Map<String, LockSettings> locks) {
         return new EngineSettings(
-                owner == null ? defaultOwner : owner,
+                label,
                 ttl,
                 waitTime,
                 EngineSettings.FIRST_RETRY,
@@ -100,7 +101,7 @@ record SyncGuardProperties(
      * tables.
      */
     void check() {
-        engineSettings("", Map.of());
+        engineSettings(owner == null ? "" : owner, Map.of());
         aop.check();
         leader.elections().forEach((name, election) -> election.settings(name));
         requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());

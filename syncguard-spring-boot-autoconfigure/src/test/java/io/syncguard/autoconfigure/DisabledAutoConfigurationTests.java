@@ -3,12 +3,21 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockManager;
 import io.syncguard.LockOperations;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.leader.LeaderElectedEvent;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderListener;
+import io.syncguard.leader.LeaderOnly;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.testing.CapturedLog;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -49,8 +58,43 @@ class DisabledAutoConfigurationTests {
             assertThat(log.messages())
                     .containsExactly(
                             "SyncGuard is disabled by syncguard.enabled=false: LockTemplate and annotated methods"
-                                    + " run their bodies without locks");
+                                    + " run their bodies without locks, and each instance leads its elections");
         }
+    }
+
+    /** It has nobody to ask, so each instance leads: {@code @LeaderOnly} methods run everywhere, too. */
+    @Test
+    void each_instance_leads_its_elections() {
+        List<Object> events = new CopyOnWriteArrayList<>();
+        disabled.withPropertyValues("syncguard.leader.elections.settlement.ttl=10s")
+                .withBean(LeaderListener.class, () -> new LeaderListener() {
+                    @Override
+                    public void elected(LeaderElectedEvent event) {
+                        events.add(event.name());
+                    }
+                })
+                .withBean(Dispatcher.class)
+                .withBean(Settlement.class)
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    Awaitility.await().until(() -> events.contains("settlement") && events.contains("dispatcher"));
+                    LeaderElection election = application.getBean(LeaderElection.class);
+                    assertThat(election.isLeader("settlement")).isTrue();
+                    assertThat(election.leader("settlement")).isEmpty();
+                    assertThat(application.getBean(Settlement.class).settle()).isEqualTo("done");
+                    Awaitility.await().until(application.getBean(Dispatcher.class).runs::get);
+                });
+    }
+
+    @Test
+    void what_is_asked_about_locks_is_answered_as_if_there_were_none() {
+        disabled.run(application -> {
+            LockAdmin admin = application.getBean(LockAdmin.class);
+            application.getBean(LockManager.class).acquire(LockRequest.of("order:42"));
+
+            assertThat(admin.holders("order:42")).isEmpty();
+            assertThat(admin.forceRelease("order:42", "a test").released()).isZero();
+        });
     }
 
     @Test
@@ -77,11 +121,29 @@ class DisabledAutoConfigurationTests {
         }
     }
 
+    static class Dispatcher {
+
+        private final AtomicBoolean runs = new AtomicBoolean();
+
+        Dispatcher(LeaderElection election) {
+            election.join("dispatcher").runWhileLeader(term -> runs.set(term.isLeader()));
+        }
+    }
+
+    static class Settlement {
+
+        @LeaderOnly("settlement")
+        String settle() {
+            return "done";
+        }
+    }
+
     record TwoBackends(
             LockTemplate primary,
             @Qualifier("postgres") LockTemplate postgres,
             @Qualifier("redis") LockTemplate redis,
-            @Qualifier("redis") LockManager manager) {
+            @Qualifier("redis") LockManager manager,
+            @Qualifier("redis") LockAdmin admin) {
 
         String run() {
             return primary.<String, RuntimeException>execute(
