@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockSettings;
 import io.syncguard.MessageText;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.aop.LockNames;
@@ -10,6 +11,7 @@ import java.util.TreeSet;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -19,8 +21,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Warns of names under {@code syncguard.locks} that no annotation of a bean has. It is no mistake for certain: code, or
- * a bean of another context, may request a lock of that name.
+ * Refuses properties of locks and elections that Spring Boot would not read, and warns of others that nothing reads.
+ * Warns of names under {@code syncguard.locks} that no annotation of a bean has: code, or a bean of another context, may
+ * request a lock of that name.
  */
 final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
@@ -28,29 +31,40 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
 
     private final Environment environment;
     private final ObjectProvider<DistributedLockAdvisor> locks;
+    private final ObjectProvider<LocksProperties> settings;
 
     /** Written and read by the thread that starts the application. */
-    private Map<String, LockProperty> properties = Map.of();
+    private Map<String, WrittenSetting> properties = Map.of();
 
     private @Nullable ConfigurableListableBeanFactory beans;
 
-    LockNamesCheck(Environment environment, ObjectProvider<DistributedLockAdvisor> locks) {
+    LockNamesCheck(
+            Environment environment,
+            ObjectProvider<DistributedLockAdvisor> locks,
+            ObjectProvider<LocksProperties> settings) {
         this.environment = environment;
         this.locks = locks;
+        this.settings = settings;
     }
 
     /** Refuses properties that Spring Boot would not read, before any bean is created. */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
         beans = beanFactory;
-        properties = LockPropertyNames.in(environment);
+        properties = SettingNames.in(environment, NamedSettings.LOCKS);
+        SettingNames.in(environment, NamedSettings.ELECTIONS);
+        BeanFactory parent = beanFactory.getParentBeanFactory();
+        if (parent == null || !parent.containsBean(SyncGuardAutoConfiguration.NAMES_CHECK)) {
+            new UnreadProperties(environment).warn();
+        }
     }
 
     @Override
     public void afterSingletonsInstantiated() {
-        Map<String, LockProperty> unknown = new TreeMap<>(properties);
+        Map<String, WrittenSetting> unknown = new TreeMap<>(properties);
         Set<String> known = new TreeSet<>();
         locks.orderedStream().forEach(each -> known.addAll(each.lockNames()));
+        warnOfPermits(known);
         unknown.keySet().removeAll(known);
         if (unknown.isEmpty() || beans == null) {
             return;
@@ -66,6 +80,19 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         }
     }
 
+    /** Permits are for shared locks. An exclusive one stays exclusive. */
+    private void warnOfPermits(Set<String> annotated) {
+        Set<String> exclusive = new TreeSet<>(annotated);
+        locks.orderedStream().forEach(each -> exclusive.removeAll(each.permits().keySet()));
+        settings.ifAvailable(all -> all.settings().forEach((name, own) -> {
+            if (own.permits() != null && exclusive.contains(name)) {
+                log.warn(LockSettings.property(name) + ".permits is set, but has no effect: @DistributedLock methods of"
+                        + " the name '" + name + "' take exclusive locks. Give the annotation permits, or remove the"
+                        + " property, unless code requests shared locks of this name");
+            }
+        }));
+    }
+
     /** Adds the names of lazy beans and of those of parent contexts. Creates no bean. */
     private static void addNamesOfTypes(Set<String> known, ConfigurableListableBeanFactory beans) {
         LockNames names = new LockNames(beans::resolveEmbeddedValue);
@@ -79,7 +106,7 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         }
     }
 
-    private static void warn(String name, LockProperty property, Set<String> known) {
+    private static void warn(String name, WrittenSetting property, Set<String> known) {
         String meant = property.unspellable(name, known);
         String nextStep = meant != null
                 ? "For '" + meant + "', " + property.asJson(meant)

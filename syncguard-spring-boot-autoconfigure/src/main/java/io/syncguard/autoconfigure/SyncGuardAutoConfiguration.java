@@ -71,6 +71,8 @@ public final class SyncGuardAutoConfiguration {
 
     static final String ADMIN = "syncGuardLockAdmin";
 
+    static final String NAMES_CHECK = "syncGuardLockNamesCheck";
+
     /** Names of the beans of the second of two backends. */
     static final String SECOND_MANAGER = "syncGuardSecondLockManager";
 
@@ -184,11 +186,13 @@ public final class SyncGuardAutoConfiguration {
     }
 
     /** Created before all other beans, so that a property that Spring Boot would not read fails the start before any. */
-    @Bean
+    @Bean(NAMES_CHECK)
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockNamesCheck syncGuardLockNamesCheck(
-            Environment environment, ObjectProvider<DistributedLockAdvisor> locks) {
-        return new LockNamesCheck(environment, locks);
+            Environment environment,
+            ObjectProvider<DistributedLockAdvisor> locks,
+            ObjectProvider<LocksProperties> settings) {
+        return new LockNamesCheck(environment, locks, settings);
     }
 
     /** Created before all other beans, like the advisor of the locks. */
