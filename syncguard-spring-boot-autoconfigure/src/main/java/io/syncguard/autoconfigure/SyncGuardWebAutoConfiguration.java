@@ -9,14 +9,13 @@ import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.graphql.execution.DataFetcherExceptionResolver;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
@@ -27,35 +26,22 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
  * lock errors of controllers.
  */
 @AutoConfiguration
-@Conditional(SyncGuardWebAutoConfiguration.OnLocksOrFences.class)
 @ConditionalOnClass(ClientHttpRequestInterceptor.class)
 public final class SyncGuardWebAutoConfiguration {
 
     /** The application adds it to chosen clients, because not every receiver should get a fence. */
     @Bean
     @ConditionalOnMissingBean
-    FenceHeaderInterceptor syncGuardFenceHeaderInterceptor() {
-        return new FenceHeaderInterceptor();
+    FenceHeaderInterceptor syncGuardFenceHeaderInterceptor(Environment environment) {
+        return environment.getProperty("syncguard.enabled", Boolean.class, true)
+                ? new FenceHeaderInterceptor()
+                : FenceHeaderInterceptor.withoutLocks();
     }
 
     @Bean
     @ConditionalOnClass(name = "org.springframework.session.Session")
     SessionHint syncGuardSessionHint(ObjectProvider<DistributedLockAdvisor> locks, ListableBeanFactory beans) {
         return new SessionHint(locks, beans);
-    }
-
-    /** Matches also for a service without locks of its own, which receives the fences of others. */
-    static final class OnLocksOrFences extends AnyNestedCondition {
-
-        OnLocksOrFences() {
-            super(ConfigurationPhase.PARSE_CONFIGURATION);
-        }
-
-        @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
-        static class Locks {}
-
-        @ConditionalOnBooleanProperty(name = "syncguard.fencing.enabled")
-        static class Fences {}
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -20,10 +20,25 @@ import org.springframework.http.client.ClientHttpResponse;
  */
 public final class FenceHeaderInterceptor implements ClientHttpRequestInterceptor {
 
+    private final boolean sends;
+
+    public FenceHeaderInterceptor() {
+        this(true);
+    }
+
+    private FenceHeaderInterceptor(boolean sends) {
+        this.sends = sends;
+    }
+
+    /** Returns one that adds nothing: for an application without locks, whose fences say nothing to a receiver. */
+    public static FenceHeaderInterceptor withoutLocks() {
+        return new FenceHeaderInterceptor(false);
+    }
+
     @Override
     public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
-        if (request.getHeaders().getFirst(FenceHeader.NAME) == null) {
+        if (sends && request.getHeaders().getFirst(FenceHeader.NAME) == null) {
             LockHandle.current()
                     .ifPresent(lock -> request.getHeaders()
                             .set(FenceHeader.NAME, lock.fence().toString()));

@@ -14,6 +14,8 @@ import io.syncguard.leader.LeaderElection;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
+import io.syncguard.web.FenceHeaderInterceptor;
+import io.syncguard.web.GraphQlLockErrorResolver;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -72,7 +74,7 @@ class BootBeansTests {
     }
 
     @Test
-    void only_a_manager_its_admin_and_templates_without_locks_are_there_when_the_library_is_switched_off() {
+    void only_what_an_application_injects_is_there_when_the_library_is_switched_off() {
         runner().withPropertyValues("syncguard.enabled=false").run(application -> {
             assertThat(application).hasNotFailed();
             assertThat(application).doesNotHaveBean(LockBackend.class);
@@ -84,6 +86,14 @@ class BootBeansTests {
                             application.getType("bootBeansTests.OwnBeans"),
                             Annotated.class,
                             SyncGuardDisabledAutoConfiguration.class,
+                            SyncGuardLeaderAutoConfiguration.class,
+                            SyncGuardProperties.class,
+                            LeaderElection.class,
+                            LeaderLifecycle.class,
+                            SyncGuardWebAutoConfiguration.class,
+                            SyncGuardWebAutoConfiguration.GraphQlConfiguration.class,
+                            GraphQlLockErrorResolver.class,
+                            FenceHeaderInterceptor.class,
                             SyncGuardReactiveAutoConfiguration.class,
                             ReactiveLockTemplate.class,
                             LockManager.withoutLocks().getClass(),

@@ -7,6 +7,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.StaleFenceException;
+import io.syncguard.autoconfigure.SyncGuardDisabledAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.testing.FencingApplications;
@@ -32,6 +33,8 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.mock.http.client.MockClientHttpRequest;
+import org.springframework.mock.http.client.MockClientHttpResponse;
 import org.springframework.test.web.servlet.client.MockMvcClientHttpRequestFactory;
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.transaction.annotation.Transactional;
@@ -218,6 +221,31 @@ class FenceHttpTests {
             assertThat(post(client, "/accounts/42", "7").getStatusCode()).isEqualTo(HttpStatus.OK);
             assertThat(post(client, "/accounts/42", "6").getStatusCode()).isEqualTo(HttpStatus.CONFLICT);
         });
+    }
+
+    /** Fences of an application without locks begin again with each process, so a receiver would refuse them. */
+    @Test
+    void an_application_without_locks_sends_none() {
+        new ApplicationContextRunner()
+                .withConfiguration(SortedAutoConfigurations.of(
+                        SyncGuardWebAutoConfiguration.class, SyncGuardDisabledAutoConfiguration.class))
+                .withPropertyValues("syncguard.enabled=false")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    MockClientHttpRequest request = new MockClientHttpRequest();
+                    request.setResponse(new MockClientHttpResponse(new byte[0], HttpStatus.OK));
+                    FenceHeaderInterceptor interceptor = context.getBean(FenceHeaderInterceptor.class);
+                    int status = context.getBean(LockTemplate.class)
+                            .execute(
+                                    "account:42",
+                                    lock -> interceptor
+                                            .intercept(request, new byte[0], (sent, body) -> request.execute())
+                                            .getStatusCode()
+                                            .value());
+                    assertThat(status).isEqualTo(HttpStatus.OK.value());
+                    assertThat(request.getHeaders().containsHeader("Syncguard-Fence"))
+                            .isFalse();
+                });
     }
 
     private interface Calls {
