@@ -181,6 +181,25 @@ class UnreadPropertiesTests {
                 .startsWith("syncguard.locks.order.permits is set, but has no effect: ");
     }
 
+    @Test
+    void the_interval_of_heartbeats_that_an_annotation_turns_off_has_no_effect() {
+        application
+                .withBean(Reservations.class)
+                .withPropertyValues("syncguard.locks.reservation.heartbeat-interval=1s")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(log.messages())
+                .containsExactly("syncguard.locks.reservation.heartbeat-interval is set, but has no effect:"
+                        + " @DistributedLock on " + Reservations.class.getName() + ".reserve has heartbeat = false. Set"
+                        + " syncguard.locks.reservation.heartbeat=true, or remove the property");
+    }
+
+    static class Reservations {
+
+        @DistributedLock(name = "reservation", heartbeat = false)
+        public void reserve() {}
+    }
+
     static class Orders {
 
         @DistributedLock("order")

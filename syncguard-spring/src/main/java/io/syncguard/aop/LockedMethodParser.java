@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -29,6 +31,8 @@ import org.springframework.util.function.SingletonSupplier;
  * Parses {@link DistributedLock} annotations. Thread-safe.
  */
 final class LockedMethodParser {
+
+    private static final Log log = LogFactory.getLog(LockedMethodParser.class);
 
     /** The key of the default request; each call replaces it. */
     private static final String ANY_KEY = "-";
@@ -259,7 +263,14 @@ final class LockedMethodParser {
 
         private LockRequest configured(LockRequest annotated, LockSettings settings) {
             try {
-                return settings.applyTo(annotated, limits.get().ttl());
+                LockRequest request = settings.applyTo(annotated, limits.get().ttl());
+                if (settings.heartbeatInterval() != null && !request.heartbeat()) {
+                    String property = LockSettings.property(name);
+                    log.warn(property + ".heartbeat-interval is set, but has no effect: @DistributedLock on "
+                            + describe(method) + " has heartbeat = false. Set " + property
+                            + ".heartbeat=true, or remove the property");
+                }
+                return request;
             } catch (LockSetupException ex) {
                 throw contradicted(ex.problem(), ex.nextSteps().get(0));
             }
