@@ -136,6 +136,16 @@ class ConsoleTests {
         assertThat(browser.text()).doesNotContain("undefined", "null", "NaN");
     }
 
+    /** A browser shows such a page, but refuses to fetch an address with a user in it. */
+    @Test
+    void itWorksAtAnAddressWithAUserAndAPassword() {
+        browser.show(url.replace("http://", "http://user:secret@"));
+
+        hold("report:43", "reports@4711@berlin");
+
+        browser.awaitText("[data-lock='report:43']", "reports@4711@berlin");
+    }
+
     @Test
     void aQueueIsShownWithItsPositionsAndReasons() throws Exception {
         LockHandle first =
