@@ -95,9 +95,13 @@ public final class LockLimits {
         return ttl("ttl", ttl);
     }
 
-    /** The ttl of a leader: a whole number of milliseconds from 3 ms to 365 days, so that a heartbeat fits in. */
-    public static Duration leaderTtl(Duration ttl) {
-        return wholeMillis("ttl", between(SHORTEST_TTL.multipliedBy(3), "ttl", ttl));
+    /** The ttl of a lock that has to have a heartbeat: a whole number of milliseconds from 3 ms to 365 days. */
+    public static Duration ttlWithHeartbeat(Duration ttl) {
+        Duration shortest = SHORTEST_TTL.multipliedBy(3);
+        if (requireNonNull("ttl", ttl).compareTo(shortest) < 0) {
+            throw outside("ttl", ttl, "at least " + MessageText.of(shortest) + " for a heartbeat");
+        }
+        return ttl(ttl);
     }
 
     /** How many may hold a lock with permits at the same time: 1 to {@value #MAX_PERMITS}. */
@@ -110,17 +114,18 @@ public final class LockLimits {
 
     /** @param what name of the ttl in the message, such as that of a property */
     public static Duration ttl(String what, Duration ttl) {
-        return wholeMillis(what, between(SHORTEST_TTL, what, ttl));
+        between(SHORTEST_TTL, what, ttl);
+        if (ttl.toNanosPart() % 1_000_000 != 0) {
+            throw outside(what, ttl, "a whole number of milliseconds");
+        }
+        return ttl;
     }
 
     /**
      * How often a lease with this ttl is extended: every 1 ms to every third of the ttl, so that two more tries fit in.
      */
     public static Duration heartbeat(Duration interval, Duration ttl) {
-        Duration shortest = SHORTEST_TTL.multipliedBy(3);
-        if (ttl.compareTo(shortest) < 0) {
-            throw outside("ttl", ttl, "at least " + MessageText.of(shortest) + " for a heartbeat");
-        }
+        ttlWithHeartbeat(ttl);
         if (requireNonNull("heartbeat", interval).compareTo(SHORTEST_TTL) < 0) {
             throw outside("heartbeat", interval, "at least " + MessageText.of(SHORTEST_TTL));
         }
@@ -225,13 +230,6 @@ public final class LockLimits {
                     what, duration, "between " + MessageText.of(shortest) + " and " + MessageText.of(MAX_DURATION));
         }
         return duration;
-    }
-
-    private static Duration wholeMillis(String what, Duration ttl) {
-        if (ttl.toNanosPart() % 1_000_000 != 0) {
-            throw outside(what, ttl, "a whole number of milliseconds");
-        }
-        return ttl;
     }
 
     private static LockException outside(String what, Duration duration, String limits) {

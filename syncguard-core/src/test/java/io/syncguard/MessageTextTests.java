@@ -107,6 +107,7 @@ class MessageTextTests {
                 limit(
                         () -> request.ttl(Duration.ofMillis(2)).heartbeat(Duration.ofMillis(1)),
                         "ttl is 2ms, but has to be at least 3ms for a heartbeat"),
+                limit(() -> LeaderSettings.of(Duration.ZERO), "ttl is 0s, but has to be at least 3ms for a heartbeat"),
                 limit(
                         () -> LeaderSettings.of(Duration.ofMillis(2)),
                         "ttl is 2ms, but has to be at least 3ms for a heartbeat"),

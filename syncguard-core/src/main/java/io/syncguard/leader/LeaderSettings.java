@@ -36,7 +36,7 @@ public final class LeaderSettings {
 
     /** With a heartbeat and a new fence every third of the ttl. */
     public static LeaderSettings of(Duration ttl) {
-        Duration third = LockLimits.leaderTtl(ttl).dividedBy(3);
+        Duration third = LockLimits.ttlWithHeartbeat(ttl).dividedBy(3);
         return new LeaderSettings(new Values(ttl, third, third, null));
     }
 
@@ -98,7 +98,7 @@ public final class LeaderSettings {
             @Nullable String owner) {
 
         Values {
-            LockLimits.heartbeat(heartbeat, LockLimits.leaderTtl(ttl));
+            LockLimits.heartbeat(heartbeat, LockLimits.ttlWithHeartbeat(ttl));
             // A failed rotation must be tried again before the lease can end.
             if (LockLimits.requireNonNull("fence rotation", fenceRotation).isNegative()
                     || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {

@@ -297,22 +297,26 @@ public final class InterceptedBackend extends StoreCalls {
 
         @Override
         public List<RawLockInfo> lookup(String key) {
+            beforeLookup.run();
             return store.lookup(key);
         }
 
         @Override
         public Optional<RawLockInfo> lookupById(KeyedLockId id) {
             expectKey("look up", id);
+            beforeLookup.run();
             return store.lookupById(id);
         }
 
         @Override
         public LockPage list(LockQuery query) {
+            beforeLookup.run();
             return store.list(query);
         }
 
         @Override
         public Optional<LockStatus> status(String key) {
+            beforeLookup.run();
             return store.status(key);
         }
 
