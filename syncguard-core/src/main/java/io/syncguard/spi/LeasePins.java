@@ -17,6 +17,7 @@ public interface LeasePins {
 
     /**
      * Why transactions on this connection cannot pin leases, such as one to another database; {@code null} if they can.
+     * Words that may differ from time to time, such as those of a driver, stand behind a colon.
      *
      * @throws LockBackendException when the store does not answer
      */

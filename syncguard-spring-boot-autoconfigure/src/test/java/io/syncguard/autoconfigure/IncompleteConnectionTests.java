@@ -13,15 +13,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.MariaDbServer;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.DatabaseMetaData;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.sql.Statement;
-import java.util.Set;
+import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -33,7 +26,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -46,15 +38,18 @@ class IncompleteConnectionTests {
     @RegisterExtension
     private static final GuardedCommits commits = new GuardedCommits();
 
-    private static final Set<Class<?>> WRAPPED =
-            Set.of(Connection.class, DatabaseMetaData.class, Statement.class, PreparedStatement.class);
-
     private static final Supplier<Throwable> REFUSAL = SQLFeatureNotSupportedException::new;
     private static final Supplier<Throwable> NO_METHOD = () -> new AbstractMethodError("no method");
     private static final Supplier<Throwable> NO_OPERATION = () -> new UnsupportedOperationException("no operation");
 
+    /** Of a driver that names the connection. */
+    private static final Supplier<Throwable> CHANGING_WORDS =
+            () -> new SQLFeatureNotSupportedException("connection " + UUID.randomUUID());
+
     static Stream<Arguments> lackedOnPostgres() {
         return Stream.of(
+                Arguments.of("createArrayOf", CHANGING_WORDS),
+                Arguments.of("getURL", CHANGING_WORDS),
                 Arguments.of("createArrayOf", REFUSAL),
                 Arguments.of("createArrayOf", NO_OPERATION),
                 Arguments.of("getMetaData", NO_METHOD),
@@ -68,13 +63,13 @@ class IncompleteConnectionTests {
         return Stream.of(
                 Arguments.of("getMetaData", REFUSAL),
                 Arguments.of("getURL", NO_METHOD),
-                Arguments.of("setQueryTimeout", REFUSAL));
+                Arguments.of("setQueryTimeout", CHANGING_WORDS));
     }
 
     @ParameterizedTest
     @MethodSource("lackedOnPostgres")
     void a_commit_on_postgresql_goes_on_unguarded(String method, Supplier<Throwable> lack) {
-        Incomplete incomplete = new Incomplete(commits.database.dataSource(), method, lack);
+        IncompleteDataSource incomplete = new IncompleteDataSource(commits.database.dataSource(), lack, method);
         goesOn(commits.runner(), incomplete);
         isRefused(commits.runner(), incomplete);
     }
@@ -82,7 +77,8 @@ class IncompleteConnectionTests {
     /** Only the message differs by the isolation level. */
     @Test
     void a_lock_that_was_lost_does_not_commit_on_a_connection_without_an_isolation_level() {
-        Incomplete incomplete = new Incomplete(commits.database.dataSource(), "getTransactionIsolation", REFUSAL);
+        IncompleteDataSource incomplete =
+                new IncompleteDataSource(commits.database.dataSource(), REFUSAL, "getTransactionIsolation");
         with(
                 commits.runner(),
                 incomplete,
@@ -104,12 +100,12 @@ class IncompleteConnectionTests {
         DataSource source = new DriverManagerDataSource(url);
         new JdbcTemplate(source).execute("CREATE TABLE stock (item VARCHAR(9), amount INT) ENGINE = InnoDB");
         new JdbcTemplate(source).execute("INSERT INTO stock VALUES ('apple', 0)");
-        Incomplete incomplete = new Incomplete(source, method, lack);
+        IncompleteDataSource incomplete = new IncompleteDataSource(source, lack, method);
         goesOn(Applications.on(url), incomplete);
         isRefused(Applications.on(url), incomplete);
     }
 
-    private static void goesOn(ApplicationContextRunner application, DataSource source) {
+    private static void goesOn(ApplicationContextRunner application, IncompleteDataSource source) {
         try (CapturedLog log = new CapturedLog(Level.INFO)) {
             with(application, source, (locks, transaction) -> {
                 for (int i = 0; i < 2; i++) {
@@ -121,13 +117,13 @@ class IncompleteConnectionTests {
             });
             assertThat(log.messages().stream().filter(each -> each.startsWith("Some commits under locks are not")))
                     .hasSize(1)
-                    .allSatisfy(message -> assertThat(message).contains("its connection lacks"));
+                    .allSatisfy(message -> assertThat(message).contains("its connection lacks " + source.lacked()));
         }
         assertThat(new JdbcTemplate(source).queryForObject("SELECT amount FROM stock", Integer.class))
                 .isEqualTo(2);
     }
 
-    private static void isRefused(ApplicationContextRunner application, DataSource source) {
+    private static void isRefused(ApplicationContextRunner application, IncompleteDataSource source) {
         with(
                 application,
                 source,
@@ -138,7 +134,7 @@ class IncompleteConnectionTests {
                                 }))
                         .isInstanceOf(LockException.class)
                         .hasMessageContaining("requires that transactions under it are guarded")
-                        .hasMessageContaining("its connection lacks")
+                        .hasMessageContaining("its connection lacks " + source.lacked())
                         .extracting(failure -> ((LockException) failure).code())
                         .isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }
@@ -158,37 +154,5 @@ class IncompleteConnectionTests {
 
     private static void addOne(DataSource source) {
         new JdbcTemplate(source).update("UPDATE stock SET amount = amount + 1");
-    }
-
-    /** Its connections, their details and their statements lack a method. */
-    private static final class Incomplete extends DelegatingDataSource {
-
-        private final String method;
-        private final Supplier<Throwable> lack;
-
-        Incomplete(DataSource target, String method, Supplier<Throwable> lack) {
-            super(target);
-            this.method = method;
-            this.lack = lack;
-        }
-
-        @Override
-        public Connection getConnection() throws SQLException {
-            return (Connection) wrap(Connection.class, super.getConnection());
-        }
-
-        private Object wrap(Class<?> type, Object target) {
-            return Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {type}, (proxy, called, args) -> {
-                if (called.getName().equals(method)) {
-                    throw lack.get();
-                }
-                try {
-                    Object result = called.invoke(target, args);
-                    return WRAPPED.contains(called.getReturnType()) ? wrap(called.getReturnType(), result) : result;
-                } catch (InvocationTargetException ex) {
-                    throw ex.getTargetException();
-                }
-            });
-        }
     }
 }

@@ -2,9 +2,18 @@ package io.syncguard.transaction;
 
 import io.syncguard.OneLine;
 import io.syncguard.spi.LeasePins;
+import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +23,14 @@ import org.jspecify.annotations.Nullable;
  * @param pins pins its leases; {@code null} if it cannot
  */
 record GuardingStore(String name, @Nullable LeasePins pins) {
+
+    private static final Set<String> FEATURES = Stream.of(
+                    Connection.class, DatabaseMetaData.class, PreparedStatement.class, ResultSet.class)
+            .flatMap(type -> Stream.of(type.getMethods()))
+            .map(Method::getName)
+            .collect(Collectors.toUnmodifiableSet());
+
+    private static final Pattern RESOLVED = Pattern.compile("resolved method '[^']*?(\\w+)\\(");
 
     /** Why a transaction on this connection cannot be guarded; {@code null} if it can. */
     @Nullable
@@ -36,8 +53,20 @@ record GuardingStore(String name, @Nullable LeasePins pins) {
         try {
             return question.ask();
         } catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError ex) {
-            return "its connection lacks a feature of JDBC: " + OneLine.of(ex.toString());
+            return "its connection lacks " + featureOf(ex) + ": " + OneLine.of(ex.toString());
         }
+    }
+
+    /** The method that was called. Only the words of the JVM name one that no class has. */
+    private static String featureOf(Throwable lack) {
+        Matcher resolved = RESOLVED.matcher(String.valueOf(lack.getMessage()));
+        return resolved.find()
+                ? resolved.group(1)
+                : Stream.of(lack.getStackTrace())
+                        .map(StackTraceElement::getMethodName)
+                        .filter(FEATURES::contains)
+                        .findFirst()
+                        .orElse("a feature of JDBC");
     }
 
     /**

@@ -81,9 +81,9 @@ public final class SpringTransactions implements TransactionBoundary {
         return store;
     }
 
-    /** Logs each reason once. */
+    /** Logs each kind of reason once. Behind its colon are words of a driver, which may name a connection or a time. */
     void notGuarded(String reason) {
-        if (logged.add(reason)) {
+        if (logged.add(reason.split(":", 2)[0])) {
             log.info("Some commits under locks are not guarded: " + reason);
         }
     }
