@@ -64,7 +64,7 @@ final class ConnectionDetails {
     private static CommonDataSource withoutJta(DataSource source) {
         try {
             return source.isWrapperFor(XADataSource.class) ? source.unwrap(XADataSource.class) : source;
-        } catch (SQLException | RuntimeException ex) {
+        } catch (SQLException | RuntimeException | AbstractMethodError ex) {
             log.debug("The DataSource does not say what it wraps", ex);
             return source;
         }

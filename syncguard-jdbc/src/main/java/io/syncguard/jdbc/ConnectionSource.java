@@ -157,7 +157,7 @@ final class ConnectionSource {
         }
         try (Connection connection = target.inner().getConnection()) {
             MockDataSource.refuse(connection);
-            if (pool != null && isOf(pool, connection)) {
+            if (pool != null && isOf(pool, CompleteConnection.of(connection, database))) {
                 if (target.isBypassed()) {
                     warnOfBypassing(target.inner().getClass());
                 }
@@ -230,11 +230,12 @@ final class ConnectionSource {
     }
 
     /** Opens a connection as a pool with these details does. */
-    private static Connection open(HikariConfig details) throws SQLException {
-        Connection connection = connect(details);
-        if (connection == null) {
+    private Connection open(HikariConfig details) throws SQLException {
+        Connection given = connect(details);
+        if (given == null) {
             throw new SQLException("The DataSource returned null");
         }
+        Connection connection = database.isOfDriver(given.getClass()) ? given : CompleteConnection.of(given, database);
         try (Statement statement = connection.createStatement()) {
             if (details.getSchema() != null) {
                 connection.setSchema(details.getSchema());

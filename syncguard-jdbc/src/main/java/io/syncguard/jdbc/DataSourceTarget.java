@@ -124,7 +124,7 @@ public record DataSourceTarget(DataSource inner, @Nullable HikariDataSource pool
                             && wrapper.unwrap(HikariConfigMXBean.class) instanceof HikariDataSource pool
                     ? pool
                     : null;
-        } catch (SQLException | RuntimeException ex) {
+        } catch (SQLException | RuntimeException | AbstractMethodError ex) {
             log.debug("The DataSource does not say what it wraps", ex);
             return null;
         }

@@ -7,7 +7,7 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Registers what a native image has to contain: what is read by reflection, the proxy of a lent connection,
+/** Registers what a native image has to contain: what is read by reflection, the proxies of a lent connection,
  * and the scripts. */
 final class JdbcRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -25,6 +25,7 @@ final class JdbcRuntimeHints implements RuntimeHintsRegistrar {
                 .forEach((type, field) ->
                         hints.reflection().registerTypeIfPresent(classLoader, type, hint -> hint.withField(field)));
         hints.proxies().registerJdkProxy(Connection.class);
+        CompleteConnection.PARTS.forEach(part -> hints.proxies().registerJdkProxy(part));
         hints.resources().registerPattern("syncguard/schema/*/R__syncguard_schema.sql");
     }
 }

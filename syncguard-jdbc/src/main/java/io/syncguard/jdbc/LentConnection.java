@@ -49,18 +49,20 @@ public final class LentConnection {
     /** Wraps a connection, which is closed if that fails. */
     public static Connection of(Connection connection, JdbcDatabase database) throws SQLException {
         try {
-            return new LentConnection(connection, database).proxy();
+            return new LentConnection(CompleteConnection.of(connection, database), database).proxy();
         } catch (SQLException | RuntimeException ex) {
             JdbcUtils.closeConnection(connection);
             throw ex;
         }
     }
 
-    private void leaveTransaction() {
+    private void leaveTransaction() throws MissingFeatureException {
         try {
             if (!autoCommit) {
                 connection.setAutoCommit(true);
             }
+        } catch (MissingFeatureException ex) {
+            throw ex;
         } catch (SQLException ex) {
             // The start then explains which connections it needs.
             throw new IllegalStateException(ex.getMessage(), ex);

@@ -33,13 +33,19 @@ public final class MockDataSource {
 
     /** @throws LockSetupException if a mock gave the connection */
     static void refuse(@Nullable Connection connection) throws SQLException {
-        if (connection == null
-                || connection.getMetaData() == null
-                || connection.getMetaData().getDatabaseProductName() == null) {
+        if (connection == null || !hasDetails(CompleteConnection.of(connection))) {
             throw LockSetupException.invalid(
                     "The DataSource returned null instead of a connection or of its details, as a mock does",
                     WITHOUT_A_STORE,
                     "Use a real DataSource");
+        }
+    }
+
+    private static boolean hasDetails(Connection connection) throws SQLException {
+        try {
+            return connection.getMetaData() != null && connection.getMetaData().getDatabaseProductName() != null;
+        } catch (MissingFeatureException ex) {
+            return true;
         }
     }
 }

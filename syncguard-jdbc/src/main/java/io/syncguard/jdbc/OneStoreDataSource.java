@@ -94,6 +94,8 @@ final class OneStoreDataSource extends DelegatingDataSource {
         if (!connection.getAutoCommit()) {
             try {
                 connection.setAutoCommit(true);
+            } catch (MissingFeatureException ex) {
+                throw ex;
             } catch (SQLException ex) {
                 throw UnsuitableConnectionException.withoutContext(ex);
             }

@@ -5,6 +5,7 @@ import io.syncguard.LockSetupException;
 import io.syncguard.jdbc.JdbcDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.util.List;
 import javax.sql.CommonDataSource;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,13 @@ public interface Dialect extends JdbcDatabase {
     default @Nullable Connection ofDriver(Connection connection) throws SQLException {
         Connection layer = connection;
         while (!isOfDriver(layer.getClass())) {
-            Connection beneath = layer.isWrapperFor(Connection.class) ? layer.unwrap(Connection.class) : null;
+            Connection beneath;
+            try {
+                beneath = layer.isWrapperFor(Connection.class) ? layer.unwrap(Connection.class) : null;
+            } catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError ex) {
+                // It does what locks need, and shows nothing beneath it.
+                return layer;
+            }
             if (beneath == null || beneath == layer) {
                 return null;
             }

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -71,8 +72,12 @@ final class StartCheck {
         if (!session.send(List.of(found)).get(0).rows().isEmpty()) {
             throw refused("does not roll back");
         }
-        warnWithoutIndex(tables.leases());
-        warnWithoutIndex(tables.waiters());
+        try {
+            warnWithoutIndex(tables.leases());
+            warnWithoutIndex(tables.waiters());
+        } catch (SQLFeatureNotSupportedException ex) {
+            log.debug("The connection does not tell the indexes of a table", ex);
+        }
     }
 
     private LockSetupException refused(String reason) {

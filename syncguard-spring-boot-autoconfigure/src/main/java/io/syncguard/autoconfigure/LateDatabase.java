@@ -53,7 +53,7 @@ final class LateDatabase {
                 "The database of the locks has not answered yet: waiting as long as the DataSource of the application");
         try (Connection connection = application.getConnection()) {
             return connection.isValid(LONGEST_ANSWER_SECONDS);
-        } catch (SQLException | RuntimeException ex) {
+        } catch (SQLException | RuntimeException | AbstractMethodError ex) {
             failure.addSuppressed(ex);
             return false;
         }

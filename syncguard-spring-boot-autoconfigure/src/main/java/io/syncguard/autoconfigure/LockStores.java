@@ -5,7 +5,9 @@ import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.OneLine;
+import io.syncguard.jdbc.CompleteConnection;
 import io.syncguard.jdbc.DataSourceTarget;
+import io.syncguard.jdbc.MissingFeatureException;
 import io.syncguard.jdbc.MockDataSource;
 import java.lang.annotation.Annotation;
 import java.sql.Connection;
@@ -264,6 +266,8 @@ final class LockStores {
     static String productOf(DataSource dataSource) {
         try {
             return readProduct(dataSource);
+        } catch (MissingFeatureException ex) {
+            throw new LockSetupException(ex.code(), ex.problem(), ex.nextSteps(), ex);
         } catch (SQLException ex) {
             throw new LockSetupException(
                     LockErrorCode.SERVICE_UNAVAILABLE,
@@ -283,7 +287,8 @@ final class LockStores {
             return known;
         }
         try (Connection connection = dataSource.getConnection()) {
-            return Objects.requireNonNull(connection.getMetaData().getDatabaseProductName());
+            return Objects.requireNonNull(
+                    CompleteConnection.of(connection).getMetaData().getDatabaseProductName());
         }
     }
 

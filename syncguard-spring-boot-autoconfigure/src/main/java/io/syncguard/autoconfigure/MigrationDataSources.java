@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.jdbc.CompleteConnection;
 import io.syncguard.jdbc.LentConnection;
 import io.syncguard.postgres.DatabaseIdentity;
 import io.syncguard.postgres.PostgresDatabase;
@@ -60,7 +61,7 @@ final class MigrationDataSources {
          */
         static @Nullable Login of(DataSource dataSource) {
             try (Connection connection = dataSource.getConnection()) {
-                DatabaseMetaData details = connection.getMetaData();
+                DatabaseMetaData details = CompleteConnection.of(connection).getMetaData();
                 return details.getDatabaseProductName().equals("PostgreSQL")
                         ? new Login(DatabaseIdentity.of(connection), currentUserOf(connection))
                         : new Login(
