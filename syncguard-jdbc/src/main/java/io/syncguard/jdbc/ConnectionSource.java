@@ -13,6 +13,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.naming.InitialContext;
@@ -278,17 +279,24 @@ final class ConnectionSource {
             return details.getDataSource();
         }
         if (details.getDataSourceClassName() != null) {
-            DataSource source = BeanUtils.instantiateClass(
-                    ClassUtils.resolveClassName(
-                            details.getDataSourceClassName(), ConnectionSource.class.getClassLoader()),
-                    DataSource.class);
-            PropertyElf.setTargetFromProperties(source, details.getDataSourceProperties());
-            return source;
+            return ofClass(details.getDataSourceClassName(), details.getDataSourceProperties());
         }
         try {
             return InitialContext.doLookup(details.getDataSourceJNDI());
         } catch (NamingException ex) {
             throw new SQLException("JNDI has no DataSource " + details.getDataSourceJNDI(), ex);
+        }
+    }
+
+    /** The class may be missing, or lack a property. */
+    private static DataSource ofClass(String name, Properties properties) throws SQLException {
+        try {
+            DataSource source = BeanUtils.instantiateClass(
+                    ClassUtils.resolveClassName(name, ConnectionSource.class.getClassLoader()), DataSource.class);
+            PropertyElf.setTargetFromProperties(source, properties);
+            return source;
+        } catch (RuntimeException ex) {
+            throw new SQLException("The DataSource " + name + " cannot be made: " + ex.getMessage(), ex);
         }
     }
 }

@@ -277,6 +277,16 @@ final class LockStores {
         } catch (NullPointerException ex) {
             MockDataSource.refuse(dataSource);
             throw ex;
+        } catch (LockException ex) {
+            throw ex;
+        } catch (RuntimeException ex) {
+            throw new LockSetupException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The DataSource gives no usable connection: " + OneLine.of(String.valueOf(ex.getMessage())),
+                    List.of(
+                            "Correct the DataSource, or spring.datasource.*",
+                            "Mark a DataSource bean that gives a connection to any thread with @SyncGuardDataSource"),
+                    ex);
         }
     }
 

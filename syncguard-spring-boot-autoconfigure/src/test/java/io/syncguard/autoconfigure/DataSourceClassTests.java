@@ -3,7 +3,9 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.testing.MariaDbServer;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -14,6 +16,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -44,6 +47,32 @@ class DataSourceClassTests {
                                 .getBean(LockTemplate.class)
                                 .<String, RuntimeException>execute("order:1", lock -> "held"))
                         .isEqualTo("held"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "postgres, unknownProperty, io.syncguard.autoconfigure.DataSourceClassTests$Proxying",
+        "jdbc, unknownProperty, io.syncguard.autoconfigure.DataSourceClassTests$Proxying",
+        "postgres, unknownProperty, org.postgresql.ds.PGSimpleDataSource",
+        "jdbc, unknownProperty, org.mariadb.jdbc.MariaDbDataSource",
+        "postgres, url, no.such.DataSource",
+        "jdbc, url, no.such.DataSource"
+    })
+    void a_start_names_a_property_or_a_class_that_is_missing(String backend, String property, String type) {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setDataSourceClassName(type);
+        pool.addDataSourceProperty(property, "any");
+        String missing = property.equals("url") ? type : property;
+        Applications.withoutDatabase()
+                .withPropertyValues("syncguard.backend=" + backend)
+                .withBean(DataSource.class, () -> pool)
+                .run(application -> assertThat(Chain.causes(application.getStartupFailure())
+                                .filter(LockSetupException.class::isInstance)
+                                .map(LockSetupException.class::cast))
+                        .singleElement()
+                        .satisfies(failure -> assertThat(failure.problem())
+                                .startsWith("The DataSource gives no usable connection: ")
+                                .contains(missing)));
     }
 
     /** A wrapper of connections, such as that of AWS. */
