@@ -24,6 +24,11 @@ final class AcquireSender implements CallerSender<AcquireRequest, AcquireResult>
     private record Group(LockMode mode, Duration timeout) {}
 
     @Override
+    public LockBackend store() {
+        return store;
+    }
+
+    @Override
     public Object keyOf(AcquireRequest request) {
         return request.key();
     }

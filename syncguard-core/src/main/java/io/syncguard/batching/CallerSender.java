@@ -2,8 +2,11 @@ package io.syncguard.batching;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.MessageText;
 import io.syncguard.spi.Answers;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.spi.StoreInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -16,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param <A> its answer
  */
 interface CallerSender<Q, A> extends BatchSender<Q, A> {
+
+    LockBackend store();
 
     CompletionStage<List<A>> send(List<Q> requests);
 
@@ -57,11 +62,15 @@ interface CallerSender<Q, A> extends BatchSender<Q, A> {
 
     @Override
     default RuntimeException timedOut(Q request, boolean sent) {
-        String advice = "Look for long locks, and at the network";
+        StoreInfo store = store().info();
+        String advice = ". Look for long locks, and at the network. The limit of "
+                + MessageText.of(sent ? store.timeout().multipliedBy(2) : store.timeout()) + " is "
+                + (sent ? "twice " : "") + "the timeout of the store '" + store.name()
+                + "': see its network-timeout";
         return sent
-                ? failed(request, LockErrorCode.NETWORK_TIMEOUT, "the server did not answer in time. " + advice, null)
+                ? failed(request, LockErrorCode.NETWORK_TIMEOUT, "the server did not answer in time" + advice, null)
                 : new RequestNotSentException(failed(
-                        request, LockErrorCode.RATE_LIMITED, "the requests before it took too long. " + advice, null));
+                        request, LockErrorCode.RATE_LIMITED, "the requests before it took too long" + advice, null));
     }
 
     private LockBackendException failed(Q request, LockErrorCode code, String reason, @Nullable Throwable cause) {

@@ -31,6 +31,11 @@ final class ReleaseSender implements CallerSender<ReleaseRequest, ReleaseResult>
     }
 
     @Override
+    public LockBackend store() {
+        return store;
+    }
+
+    @Override
     public Object keyOf(ReleaseRequest request) {
         String key = request.id().key();
         String lockId = request.id().lockId();

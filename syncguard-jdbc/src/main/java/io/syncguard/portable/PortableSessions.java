@@ -64,7 +64,9 @@ final class PortableSessions implements JdbcSessions {
 
     @Override
     public LockBackendException translate(String doing, SQLException error) {
-        return PortableErrors.translate(doing, error);
+        LockBackendException failure = PortableErrors.translate(doing, error);
+        ServerLimit limit = ServerLimit.of(error);
+        return limit == null ? failure : limit.addTo(failure, timeoutMillis, timeoutProperty());
     }
 
     @Override

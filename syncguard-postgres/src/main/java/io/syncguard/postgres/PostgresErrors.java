@@ -138,6 +138,7 @@ final class PostgresErrors {
                 "PostgreSQL has no connection left" + words
                         + "Raise its max_connections, or set a smaller syncguard.postgres.pool-size";
             case CANNOT_CONNECT_NOW -> "PostgreSQL is starting or stopping" + words + "Try again later";
+            case LOCK_TIMEOUT, CANCELED -> "the server did not answer in time" + words + "Look for long locks";
             case TERMINATED -> "PostgreSQL has ended the connection" + words + "Try again later";
             case SERIALIZATION_FAILURE, DEADLOCK ->
                 "PostgreSQL has rolled the request back" + words + "Try again later";

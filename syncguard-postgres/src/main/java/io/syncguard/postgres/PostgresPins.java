@@ -3,6 +3,7 @@ package io.syncguard.postgres;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.MessageText;
 import io.syncguard.concurrent.Time;
 import io.syncguard.jdbc.NetworkTimeout;
 import io.syncguard.spi.BlockingSession;
@@ -219,7 +220,22 @@ final class PostgresPins implements LeasePins {
 
     @Override
     public LockBackendException translate(String doing, SQLException error) {
-        return PostgresErrors.translate(doing, error);
+        LockBackendException failure = PostgresErrors.translate(doing, error);
+        return switch (SqlState.of(error)) {
+            case LOCK_TIMEOUT -> limitedBy("the lock_timeout of the application's connection", failure);
+            case CANCELED ->
+                limitedBy(
+                        MessageText.of(Duration.ofSeconds(Math.max(1, timeout.toSeconds())))
+                                + " for half of syncguard.postgres.network-timeout, or a shorter statement_timeout of"
+                                + " the application's connection",
+                        failure);
+            default -> failure;
+        };
+    }
+
+    private static LockBackendException limitedBy(String limit, LockBackendException failure) {
+        return new LockBackendException(
+                failure.code(), failure.getMessage() + ". The limit is " + limit, failure.getCause());
     }
 
     private static boolean isUnserializable(SQLException error) {

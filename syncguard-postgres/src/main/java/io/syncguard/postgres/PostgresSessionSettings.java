@@ -50,9 +50,12 @@ final class PostgresSessionSettings {
                 // A grant is on disk before its answer is sent. The functions turn this off where durability is not
                 // needed.
                 new Setting("synchronous_commit", "on", ALWAYS),
-                new Setting("statement_timeout", String.valueOf(timeout.toMillis() * 9 / 10), ALWAYS),
+                new Setting(
+                        "statement_timeout",
+                        String.valueOf(statementTimeout(timeout).toMillis()),
+                        ALWAYS),
                 // Shorter, so that the error says what the statement waited for.
-                new Setting("lock_timeout", String.valueOf(timeout.toMillis() * 8 / 10), ALWAYS),
+                new Setting("lock_timeout", String.valueOf(lockTimeout(timeout).toMillis()), ALWAYS),
                 // The statement has a limit already. A limit for its transaction would end the session.
                 new Setting("transaction_timeout", "0", 17),
                 // The transaction that looks at the schema has several statements, and a role may have a short limit.
@@ -69,6 +72,14 @@ final class PostgresSessionSettings {
                 new Setting("row_security", "off", ALWAYS),
                 // Lock ids are parameters and secret: no error quotes them in the server's log.
                 new Setting("log_parameter_max_length_on_error", "0", 13));
+    }
+
+    static Duration statementTimeout(Duration timeout) {
+        return Duration.ofMillis(timeout.toMillis() * 9 / 10);
+    }
+
+    static Duration lockTimeout(Duration timeout) {
+        return Duration.ofMillis(timeout.toMillis() * 8 / 10);
     }
 
     /**

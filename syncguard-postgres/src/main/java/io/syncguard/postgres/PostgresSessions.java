@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.MessageText;
 import io.syncguard.jdbc.JdbcSessions;
 import io.syncguard.jdbc.NetworkTimeout;
 import io.syncguard.jdbc.PooledDataSource;
@@ -96,7 +97,20 @@ final class PostgresSessions implements JdbcSessions {
 
     @Override
     public LockBackendException translate(String doing, SQLException error) {
-        return PostgresErrors.translate(doing, error);
+        LockBackendException failure = PostgresErrors.translate(doing, error);
+        return switch (SqlState.of(error)) {
+            case LOCK_TIMEOUT -> limitedBy("lock_timeout", PostgresSessionSettings.lockTimeout(timeout), failure);
+            case CANCELED -> limitedBy("statement_timeout", PostgresSessionSettings.statementTimeout(timeout), failure);
+            default -> failure;
+        };
+    }
+
+    private LockBackendException limitedBy(String setting, Duration limit, LockBackendException failure) {
+        return new LockBackendException(
+                failure.code(),
+                failure.getMessage() + ". SyncGuard sets " + setting + " to " + MessageText.of(limit)
+                        + ", a part of half of " + timeoutProperty(),
+                failure.getCause());
     }
 
     @Override

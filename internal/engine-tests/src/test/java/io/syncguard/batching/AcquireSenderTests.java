@@ -2,6 +2,7 @@ package io.syncguard.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.MessageText;
 import io.syncguard.core.Requests;
 import io.syncguard.core.StoreCalls;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -11,6 +12,8 @@ import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AcquireSenderTests {
 
@@ -42,5 +45,19 @@ class AcquireSenderTests {
         sender.unclaimed(Map.of(left, calls.acquire(left)));
 
         assertThat(calls.isLocked("left")).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "false, the requests before it took too long, is the timeout of the store 'memory'",
+        "true, the server did not answer in time, is twice the timeout of the store 'memory'"
+    })
+    void a_caller_who_leaves_reads_how_long_it_has_waited(boolean sent, String reason, String limit) {
+        Duration timeout = calls.info().timeout();
+
+        assertThat(sender.timedOut(Requests.exclusive("left", "left", TTL, "test"), sent))
+                .hasMessageContainingAll(
+                        reason,
+                        "The limit of " + MessageText.of(sent ? timeout.multipliedBy(2) : timeout) + " " + limit);
     }
 }
