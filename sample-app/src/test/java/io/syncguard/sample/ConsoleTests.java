@@ -387,6 +387,25 @@ class ConsoleTests {
     }
 
     @Test
+    void whileTheDatabaseHangsThePageSaysHowOldItsListIsAndShowsWhatTheProcessKnows() throws Exception {
+        LockHandle report = hold("report:42", "reports@4711@berlin");
+        browser.awaitText("[data-lock='report:42']", "reports@4711@berlin");
+        try (Connection hangs = database.getConnection()) {
+            hangs.setAutoCommit(false);
+            hangs.createStatement().execute("LOCK TABLE syncguard_locks_waiters IN ACCESS EXCLUSIVE MODE");
+
+            browser.awaitText("#partial", "The store has not answered within 700 ms");
+            browser.awaitText("[data-lock='report:42'] .left", " ago");
+            browser.awaitText("[data-own='report:42']", "left");
+            browser.awaitText(
+                    "[data-own='report:42']", "fence " + report.fence().value());
+            hangs.rollback();
+        }
+        browser.awaitNone("[data-own='report:42']");
+        assertThat(browser.find("#partial").isDisplayed()).isFalse();
+    }
+
+    @Test
     void aKeyIsSearchedByItsBeginningOrWhole() {
         hold("stock:TEA", "stock@1@berlin");
         hold("stock:TEAPOT", "stock@2@berlin");

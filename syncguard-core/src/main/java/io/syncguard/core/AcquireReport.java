@@ -87,6 +87,7 @@ final class AcquireReport {
                 Objects.requireNonNull(waiting),
                 observation.traceId(),
                 null,
+                null,
                 Duration.ofNanos(time.nanoTime() - waitsSince));
     }
 

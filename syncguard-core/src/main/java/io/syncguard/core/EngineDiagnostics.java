@@ -17,6 +17,7 @@ public final class EngineDiagnostics {
     private final WaiterRegistry waiters;
     private final Heartbeat heartbeat;
     private final StoreHealth health;
+    private final StoreContact contact;
     private final BooleanSupplier grantsLocks;
 
     EngineDiagnostics(
@@ -26,6 +27,7 @@ public final class EngineDiagnostics {
             WaiterRegistry waiters,
             Heartbeat heartbeat,
             StoreHealth health,
+            StoreContact contact,
             BooleanSupplier grantsLocks) {
         this.backend = backend;
         this.settings = settings;
@@ -33,6 +35,7 @@ public final class EngineDiagnostics {
         this.waiters = waiters;
         this.heartbeat = heartbeat;
         this.health = health;
+        this.contact = contact;
         this.grantsLocks = grantsLocks;
     }
 
@@ -52,9 +55,11 @@ public final class EngineDiagnostics {
                 settings.owner(),
                 grantsLocks.getAsBoolean(),
                 monitor.leases().size(),
+                heartbeat.overdue(),
                 waiters.size(),
                 heartbeat.sinceSuccess(),
                 heartbeat.failures(),
+                contact.outage(),
                 waiters.wakeUps(),
                 backend.pool());
     }

@@ -67,6 +67,14 @@ final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
         return failures.values().stream().max(Comparator.naturalOrder()).orElse(0);
     }
 
+    /** The number of leases that could not be extended in time. */
+    int overdue() {
+        long now = time.nanoTime();
+        return (int) monitor.stream()
+                .filter(lease -> lease.schedule().isOverdue(now) && lease.isHeld())
+                .count();
+    }
+
     /** The time since the last success; {@code null} if there was none. */
     @Nullable
     Duration sinceSuccess() {

@@ -126,6 +126,7 @@ final class LeaseMonitor implements AutoCloseable {
                         each.thread(),
                         null,
                         each.lease().fence(),
+                        each.lease().remaining(),
                         each.lease().holdTime().passed()))
                 .toList();
     }

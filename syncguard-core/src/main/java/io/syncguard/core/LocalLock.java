@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param thread the one that waits, or the one that acquired the lock
  * @param traceId of the acquisition; {@code null} if it is not traced, and once there is a grant
  * @param fence of the lease; {@code null} while the caller waits
+ * @param timeLeft until the lease ends unless it is extended; {@code null} while the caller waits
  * @param elapsed since the caller got its queue entry; since the grant once there is one
  */
 public record LocalLock(
@@ -21,6 +22,7 @@ public record LocalLock(
         Thread thread,
         @Nullable String traceId,
         @Nullable Fence fence,
+        @Nullable Duration timeLeft,
         Duration elapsed) {
 
     /** Whether it is held, not waited for. */

@@ -100,7 +100,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
             List<? extends LockListener> listeners,
             LockObserver observer,
             Time time) {
-        this.backend = BatchingBackend.of(store, time);
+        StoreContact contact = new StoreContact(time);
+        this.backend = new WatchedBackend(BatchingBackend.of(store, time), contact);
         this.settings = settings;
         this.transactions = transactions;
         this.time = time;
@@ -133,7 +134,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.handles = new LeaseHandles(parts, heartbeat, backgroundReleaser, fenceWarning, this::grantsLocks);
         this.several = new SeveralLocks(parts, joiner, acquisitions, acquirer, handles, backgroundReleaser);
         this.diagnostics = new EngineDiagnostics(
-                backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time), this::grantsLocks);
+                backend,
+                settings,
+                monitor,
+                waiters,
+                heartbeat,
+                new StoreHealth(backend, time),
+                contact,
+                this::grantsLocks);
     }
 
     @Override

@@ -61,6 +61,11 @@ final class RenewalSchedule {
         return on && dueFrom <= now;
     }
 
+    /** Whether its extension should have been confirmed by now. */
+    synchronized boolean isOverdue(long now) {
+        return on && sentAt + interval() + slack() < now;
+    }
+
     /** For a nested request. The shorter of two intervals counts. */
     synchronized void switchOn(LockRequest nested) {
         longestInterval = Math.min(longestInterval, intervalOf(nested));

@@ -1,25 +1,57 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockException;
 import io.syncguard.LockStatus;
+import io.syncguard.spi.BlockingSession;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Locks of a manager.
  *
+ * @param sessions of the store's server that lock their rows, if one key was asked for
  * @param next the end of this page, after which the next one begins; {@code null} if there are no more locks
- * @param complete whether the list contains all locks that it should
+ * @param readAt on the clock, when this was read; {@code null} if nothing was
+ * @param problem why locks are missing or this is old; {@code null} if neither is so
+ * @param failure of the store, if that is the reason
  */
-record ListedLocks(List<LockStatus> locks, @Nullable String next, boolean complete) {
-
-    /** The answer before the first list has ended. */
-    static final ListedLocks NONE_YET = new ListedLocks(List.of(), null, false);
+record ListedLocks(
+        List<LockStatus> locks,
+        List<BlockingSession> sessions,
+        @Nullable String next,
+        @Nullable Long readAt,
+        @Nullable String problem,
+        @Nullable LockException failure) {
 
     ListedLocks {
         locks = List.copyOf(locks);
+        sessions = List.copyOf(sessions);
     }
 
-    ListedLocks incomplete() {
-        return new ListedLocks(locks, next, false);
+    ListedLocks(List<LockStatus> locks, @Nullable String next, @Nullable String problem) {
+        this(locks, List.of(), next, null, problem, null);
+    }
+
+    boolean isComplete() {
+        return problem == null;
+    }
+
+    /** A part of these locks. */
+    ListedLocks page(List<LockStatus> some, @Nullable String end) {
+        return new ListedLocks(some, sessions, end, readAt, problem, failure);
+    }
+
+    ListedLocks readAt(long nanoTime) {
+        return new ListedLocks(locks, sessions, next, nanoTime, problem, null);
+    }
+
+    /** The same, because a later answer has not come. */
+    ListedLocks old(String reason) {
+        return new ListedLocks(locks, sessions, next, readAt, reason, failure);
+    }
+
+    /** The same, because a later answer is this failure. */
+    ListedLocks old(LockException error) {
+        return new ListedLocks(locks, sessions, next, readAt, String.valueOf(error.getMessage()), error);
     }
 }

@@ -25,9 +25,10 @@ record LocalView(KeyView keys, KnownNames names, OwnCallers callers) {
      */
     @Nullable
     String thread(@Nullable LocalLock caller) {
-        if (caller == null) {
-            return null;
-        }
+        return caller == null ? null : threadOf(caller);
+    }
+
+    String threadOf(LocalLock caller) {
         Thread thread = caller.thread();
         String number = "#" + thread.getId();
         return keys.isPlain() && !thread.getName().isEmpty() ? thread.getName() + " " + number : number;

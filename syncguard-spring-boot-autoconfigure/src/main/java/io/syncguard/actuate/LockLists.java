@@ -1,21 +1,30 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockException;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
+import io.syncguard.spi.BlockingSession;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 
 /**
- * The pages of the endpoint. A page of hidden keys reveals nothing about their order. Otherwise a reader could find a
+ * What the endpoint reads from the stores. Readers do not wait for a store that is away, and no store keeps the answer
+ * of another one back. A page of hidden keys reveals nothing about their order. Otherwise a reader could find a
  * hidden key step by step, by comparing it with keys of its own. Thread-safe.
  */
 final class LockLists implements AutoCloseable {
@@ -23,8 +32,8 @@ final class LockLists implements AutoCloseable {
     /** Maximum number of locks in a list with hidden keys. */
     static final int MAX_HIDDEN = 10_000;
 
-    /** Maximum wait of a request for the list of a manager. */
-    private static final Duration MAX_WAIT = Duration.ofSeconds(2);
+    /** Maximum wait of a request for all stores: it is answered within a second also while one is away. */
+    private static final Duration MAX_WAIT = Duration.ofMillis(700);
 
     /** Maximum time for collecting locks with hidden keys. */
     private static final Duration BUDGET = Duration.ofSeconds(10);
@@ -32,8 +41,14 @@ final class LockLists implements AutoCloseable {
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{24}");
 
     private final HiddenKeys hidden;
+    private final Duration maxWait;
     private final Time time;
-    private final SharedLists<Question> shared;
+
+    /** The lists of a manager, which may take long. */
+    private final Map<LockEngine, SharedLists<Optional<LockQuery>>> lists = new ConcurrentHashMap<>();
+
+    /** The looks at some keys of a manager. */
+    private final Map<LockEngine, SharedLists<Set<String>>> looks = new ConcurrentHashMap<>();
 
     LockLists(HiddenKeys hidden) {
         this(hidden, MAX_WAIT, Time.SYSTEM);
@@ -41,12 +56,42 @@ final class LockLists implements AutoCloseable {
 
     LockLists(HiddenKeys hidden, Duration maxWait, Time time) {
         this.hidden = hidden;
+        this.maxWait = maxWait;
         this.time = time;
-        this.shared = new SharedLists<>(maxWait, time);
     }
 
-    ListedLocks page(LockEngine engine, LocksQuestion question, KeyView view) {
+    /** Begins to read a page of locks, and returns it later. */
+    Supplier<ListedLocks> page(LockEngine engine, LocksQuestion question, KeyView view) {
         return view.isPlain() ? plainPage(engine, question.query()) : hiddenPage(engine, question);
+    }
+
+    /** Begins to read the locks with these keys, and returns those that are held or waited for later. */
+    Supplier<ListedLocks> look(LockEngine engine, Set<String> keys) {
+        return looks.computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time))
+                .begin(keys, () -> {
+                    List<LockStatus> found = keys.stream()
+                            .flatMap(key -> engine.admin().status(key).stream())
+                            .toList();
+                    return new ListedLocks(found, null, null);
+                });
+    }
+
+    /** Begins to read one lock, with the sessions of the store's server that lock its rows. */
+    Supplier<ListedLocks> look(LockEngine engine, String key) {
+        return looks.computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time))
+                .begin(Set.of(key), () -> {
+                    List<LockStatus> found = engine.admin().status(key).stream().toList();
+                    List<BlockingSession> sessions =
+                            found.isEmpty() ? List.of() : engine.diagnostics().blockingSessions(key);
+                    return new ListedLocks(found, sessions, null, null, null, null);
+                });
+    }
+
+    /** How old these locks are; {@code null} if the store was never read. */
+    @Nullable
+    Duration age(ListedLocks locks) {
+        Long readAt = locks.readAt();
+        return readAt == null ? null : Duration.ofNanos(time.nanoTime() - readAt);
     }
 
     /** Returns the key of a hash that this process or another one has shown; {@code null} if there is none. */
@@ -56,48 +101,72 @@ final class LockLists implements AutoCloseable {
         if (known != null || !HASH.matcher(shown).matches()) {
             return known;
         }
-        return engines.stream()
-                .flatMap(engine -> all(engine).locks().stream())
+        List<ListedLocks> all = engines.stream().map(this::all).toList().stream()
+                .map(Supplier::get)
+                .toList();
+        String found = all.stream()
+                .flatMap(locks -> locks.locks().stream())
                 .map(LockStatus::key)
                 .filter(key -> hidden.hash(key).equals(shown))
                 .findFirst()
                 .orElse(null);
+        LockException failure = all.stream()
+                .map(ListedLocks::failure)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+        if (found == null && failure != null) {
+            throw failure;
+        }
+        return found;
     }
 
     /** Forgets the lists of this manager, so that the next one begins after this call. */
     void forget(LockEngine engine) {
-        shared.forget(question -> question.engine() == engine);
+        SharedLists<?> running = lists.get(engine);
+        if (running != null) {
+            running.forgetAll();
+        }
     }
 
     @Override
     public void close() {
-        shared.close();
+        lists.values().forEach(SharedLists::close);
+        looks.values().forEach(SharedLists::close);
     }
 
-    private ListedLocks plainPage(LockEngine engine, LockQuery query) {
-        return shared.ask(new Question(engine, query), () -> {
+    private Supplier<ListedLocks> plainPage(LockEngine engine, LockQuery query) {
+        return listsOf(engine).begin(Optional.of(query), () -> {
             LockPage page = engine.admin().list(query);
-            return new ListedLocks(page.locks(), page.next(), true);
+            return new ListedLocks(page.locks(), page.next(), null);
         });
     }
 
-    private ListedLocks hiddenPage(LockEngine engine, LocksQuestion question) {
+    private Supplier<ListedLocks> hiddenPage(LockEngine engine, LocksQuestion question) {
         requireNoKeys(question);
         int limit = question.query().limit();
         String after = question.after() == null ? "" : question.after();
-        ListedLocks all = all(engine);
+        Supplier<ListedLocks> all = all(engine);
+        return () -> page(all.get(), after, limit);
+    }
+
+    private ListedLocks page(ListedLocks all, String after, int limit) {
         List<LockStatus> rest = all.locks().stream()
                 .filter(lock -> hidden.hash(lock.key()).compareTo(after) > 0)
                 .limit(limit + 1L)
                 .toList();
         return rest.size() <= limit
-                ? new ListedLocks(rest, null, all.complete())
-                : new ListedLocks(
-                        rest.subList(0, limit), hidden.hash(rest.get(limit - 1).key()), all.complete());
+                ? all.page(rest, null)
+                : all.page(
+                        rest.subList(0, limit), hidden.hash(rest.get(limit - 1).key()));
     }
 
-    private ListedLocks all(LockEngine engine) {
-        return shared.ask(new Question(engine, null), () -> byHash(engine));
+    private Supplier<ListedLocks> all(LockEngine engine) {
+        return listsOf(engine).begin(Optional.empty(), () -> byHash(engine));
+    }
+
+    private SharedLists<Optional<LockQuery>> listsOf(LockEngine engine) {
+        return lists.computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time));
     }
 
     /** Refuses prefixes and keys, because answers to them would reveal hidden keys. */
@@ -125,24 +194,27 @@ final class LockLists implements AutoCloseable {
         long deadline = time.nanoTime() + BUDGET.toNanos();
         NavigableMap<String, LockStatus> found = new TreeMap<>();
         LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
-        boolean complete = true;
+        String problem = null;
         while (true) {
             LockPage page = engine.admin().list(query);
             for (LockStatus lock : page.locks()) {
                 found.put(hidden.hash(lock.key()), lock);
                 if (found.size() > MAX_HIDDEN) {
                     found.pollLastEntry();
-                    complete = false;
+                    problem = "The store has more than " + MAX_HIDDEN + " locks";
                 }
             }
             String next = page.next();
-            if (next == null || time.nanoTime() > deadline) {
-                return new ListedLocks(List.copyOf(found.values()), null, complete && next == null);
+            if (next == null) {
+                return new ListedLocks(List.copyOf(found.values()), null, problem);
+            }
+            if (time.nanoTime() > deadline) {
+                return new ListedLocks(
+                        List.copyOf(found.values()),
+                        null,
+                        "Reading all locks takes longer than " + BUDGET.toSeconds() + " s");
             }
             query = query.after(next);
         }
     }
-
-    /** @param query {@code null} for all locks, by their hashes */
-    private record Question(LockEngine engine, @Nullable LockQuery query) {}
 }

@@ -1,6 +1,7 @@
 package io.syncguard.actuate;
 
 import io.syncguard.core.ProcessStatus;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -28,25 +29,35 @@ public record LocksDescriptor(
     /**
      * A lock manager.
      *
-     * @param process what this process holds and waits for
+     * @param process what this process knows of the store, without asking it
+     * @param own what this process holds and waits for, without asking the store: at most {@value OwnLockDescriptor#MAX}
+     *     of each
      * @param locks the locks of all processes, in the order of their keys, or of their hashes
      * @param next the value of {@code after} for the next page; {@code null} if there is none
-     * @param complete whether the list has all locks that it should. If not, listing takes longer than a request waits,
-     *     or there are too many locks
+     * @param complete whether the list has all locks that it should
+     * @param age how long ago the store was read; {@code null} if it was not
+     * @param problem why the list is old or not complete; {@code null} if it is neither
      */
     public record Manager(
             ProcessStatus process,
+            List<OwnLockDescriptor> own,
             List<LockDescriptor> locks,
             @Nullable String next,
-            boolean complete) {}
+            boolean complete,
+            @Nullable Duration age,
+            @Nullable String problem) {}
 
     /**
      * An election.
      *
      * @param joined whether this process is a candidate
      * @param leads whether this process leads
+     * @param known whether the store has answered who leads
      * @param lock the lock of the leader, for which the other members wait; {@code null} if it has none
      */
     public record Election(
-            boolean joined, boolean leads, @Nullable LockDescriptor lock) {}
+            boolean joined,
+            boolean leads,
+            boolean known,
+            @Nullable LockDescriptor lock) {}
 }

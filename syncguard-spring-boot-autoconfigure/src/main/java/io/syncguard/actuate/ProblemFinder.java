@@ -3,8 +3,10 @@ package io.syncguard.actuate;
 import io.syncguard.LockLimits;
 import io.syncguard.LockStatus;
 import io.syncguard.core.ProcessStatus;
+import io.syncguard.core.StoreOutage;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +21,14 @@ final class ProblemFinder {
 
     private static final Duration LATELY = Duration.ofMinutes(1);
 
+    /** How many locks with the same problem have an advice of their own. */
+    static final int MAX_OF_A_KIND = 3;
+
     private final List<AdviceDescriptor> advice = new ArrayList<>();
+
+    private final List<Hold> longHeld = new ArrayList<>();
+
+    private final List<LockStatus> longQueues = new ArrayList<>();
 
     private final KeyView view;
 
@@ -27,17 +36,55 @@ final class ProblemFinder {
         this.view = view;
     }
 
+    /** The advice on what it has looked at. The worst of many locks with the same problem stand for all. */
     List<AdviceDescriptor> advice() {
-        return List.copyOf(advice);
+        List<AdviceDescriptor> all = new ArrayList<>(advice);
+        longHeld.stream()
+                .sorted(Comparator.comparing(Hold::held).reversed())
+                .limit(MAX_OF_A_KIND)
+                .forEach(hold -> all.add(new AdviceDescriptor(
+                        view.show(hold.lock().key()),
+                        hold.owner() + " has held it for " + hold.held().toMinutes() + " minutes",
+                        "Look at a thread dump of that process. holdAtMost ends such bodies, and a release by force"
+                                + " ends the lease")));
+        addRest(all, longHeld.size(), "leases have been held for more than " + LONG_HELD.toMinutes() + " minutes");
+        longQueues.stream()
+                .sorted(Comparator.comparing(LockStatus::waiters).reversed())
+                .limit(MAX_OF_A_KIND)
+                .forEach(lock -> all.add(new AdviceDescriptor(
+                        view.show(lock.key()),
+                        lock.waiters() + " wait for it, " + arrivedLately(lock) + " of them for less than a minute",
+                        "Look at how long it is held; make the body shorter, or the key finer")));
+        addRest(all, longQueues.size(), "keys have " + LONG_QUEUE + " waiters or more");
+        return all;
+    }
+
+    private static void addRest(List<AdviceDescriptor> all, int found, String problem) {
+        if (found > MAX_OF_A_KIND) {
+            all.add(new AdviceDescriptor(
+                    null, (found - MAX_OF_A_KIND) + " more " + problem, "Look for what they have in common"));
+        }
     }
 
     void lookAt(ProcessStatus process) {
-        if (process.failedHeartbeats() > 0 && process.held() > 0) {
+        StoreOutage outage = process.outage();
+        if (outage != null) {
             add(
                     null,
-                    process.failedHeartbeats() + " heartbeats to " + process.backend() + " have failed, and "
-                            + process.held() + " locks are about to be lost",
-                    "Look at the server and the network");
+                    process.backend() + " has not answered for "
+                            + outage.elapsed().toSeconds() + " s"
+                            + (process.overdue() == 0
+                                    ? ""
+                                    : ", and " + process.overdue() + " of " + process.held()
+                                            + " locks are lost unless they are extended soon"),
+                    "Look at the server and the network. The last error: "
+                            + (view.isPlain() ? outage.message() : outage.code()));
+        } else if (process.overdue() > 0) {
+            add(
+                    null,
+                    process.overdue() + " of " + process.held() + " locks in " + process.backend()
+                            + " could not be extended in time",
+                    "Look for slow statements, and for pauses of this process");
         }
         if (process.waiting() > 0 && Boolean.FALSE.equals(process.wakeUps())) {
             add(
@@ -75,24 +122,16 @@ final class ProblemFinder {
         if (lock.key().startsWith(LockLimits.ELECTION_PREFIX)) {
             return;
         }
-        String shown = view.show(lock.key());
-        lock.holders().forEach(holder -> {
-            Duration held = Duration.between(holder.acquiredAt(), lock.at());
-            if (held.compareTo(LONG_HELD) > 0) {
-                add(
-                        shown,
-                        holder.owner() + " has held it for " + held.toMinutes() + " minutes",
-                        "Look at a thread dump of that process. holdAtMost ends such bodies, and a release by force"
-                                + " ends the lease");
-            }
-        });
+        lock.holders().stream()
+                .map(holder -> new Hold(lock, holder.owner(), Duration.between(holder.acquiredAt(), lock.at())))
+                .filter(hold -> hold.held().compareTo(LONG_HELD) > 0)
+                .forEach(longHeld::add);
         if (lock.waiters() >= LONG_QUEUE) {
-            add(
-                    shown,
-                    lock.waiters() + " wait for it, " + arrivedLately(lock) + " of them for less than a minute",
-                    "Look at how long it is held; make the body shorter, or the key finer");
+            longQueues.add(lock);
         }
     }
+
+    private record Hold(LockStatus lock, String owner, Duration held) {}
 
     private static long arrivedLately(LockStatus lock) {
         return lock.queue().stream()

@@ -1,10 +1,12 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +15,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,8 @@ final class SharedLists<Q> implements AutoCloseable {
 
     /** Maximum number of questions with remembered answers. */
     private static final int MAX_REMEMBERED = 32;
+
+    private static final ListedLocks NOTHING = new ListedLocks(List.of(), null, null);
 
     private final ThreadPoolExecutor thread;
     private final Duration maxWait;
@@ -66,25 +69,37 @@ final class SharedLists<Q> implements AutoCloseable {
         thread.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns the answer. If it does not come in time, returns the previous one, marked as incomplete. */
-    ListedLocks ask(Q question, Supplier<ListedLocks> list) {
+    /**
+     * Begins a list, and returns its answer later. If that does not come in time from now on, or fails, the previous
+     * one takes its place, marked as incomplete.
+     */
+    Supplier<ListedLocks> begin(Q question, Supplier<ListedLocks> list) {
+        long until = time.nanoTime() + maxWait.toNanos();
         Listing listing = listing(question, list);
+        return () -> await(listing, until);
+    }
+
+    ListedLocks ask(Q question, Supplier<ListedLocks> list) {
+        return begin(question, list).get();
+    }
+
+    private ListedLocks await(Listing listing, long until) {
         try {
-            return listing.answer.get(maxWait.toNanos(), TimeUnit.NANOSECONDS);
+            return listing.answer.get(Math.max(0, until - time.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException ex) {
-            return listing.before.incomplete();
+            return late(listing.before);
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
-            return listing.before.incomplete();
+            return late(listing.before);
         } catch (ExecutionException ex) {
-            throw failure(ex.getCause());
+            return listing.before.old(failure(ex.getCause()));
         }
     }
 
-    /** Does not reuse answers to these questions from lists that began before this call. */
-    void forget(Predicate<Q> questions) {
+    /** Does not reuse answers of lists that began before this call. */
+    void forgetAll() {
         synchronized (listings) {
-            listings.keySet().removeIf(questions);
+            listings.clear();
         }
     }
 
@@ -99,21 +114,25 @@ final class SharedLists<Q> implements AutoCloseable {
             if (known != null && known.isFresh()) {
                 return known;
             }
-            Listing next = new Listing(list, known == null ? ListedLocks.NONE_YET : known.lastAnswer());
+            Listing next = new Listing(list, known == null ? NOTHING : known.lastAnswer());
             try {
                 thread.execute(next);
                 listings.put(question, next);
             } catch (RejectedExecutionException ex) {
-                next.answer.complete(next.before.incomplete());
+                next.answer.complete(late(next.before));
             }
             return next;
         }
     }
 
-    private static RuntimeException failure(@Nullable Throwable cause) {
+    private ListedLocks late(ListedLocks before) {
+        return before.old("The store has not answered within " + maxWait.toMillis() + " ms");
+    }
+
+    private static LockException failure(@Nullable Throwable cause) {
         return cause instanceof LockException known
                 ? known
-                : new IllegalStateException("The list of locks has failed", cause);
+                : new LockException(LockErrorCode.INTERNAL, "The list of locks has failed", cause);
     }
 
     /** One run of a list. */
@@ -135,7 +154,7 @@ final class SharedLists<Q> implements AutoCloseable {
         public void run() {
             long begun = time.nanoTime();
             try {
-                ListedLocks found = list.get();
+                ListedLocks found = list.get().readAt(begun);
                 long took = time.nanoTime() - begun;
                 freshUntil = took < CHEAP.toNanos() ? begun : time.nanoTime() + REST * took;
                 answer.complete(found);

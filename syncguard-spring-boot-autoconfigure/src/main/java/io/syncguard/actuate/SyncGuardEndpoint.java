@@ -4,12 +4,15 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockLimits;
 import io.syncguard.MessageText;
 import io.syncguard.core.LocalLock;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -125,15 +129,22 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     LocksDescriptor locks(LocksQuestion question, KeyView view) {
+        Map<String, Supplier<ListedLocks>> lists = new TreeMap<>();
+        managers.forEach((name, engine) -> lists.put(name, ask(view, () -> list(engine, question, view))));
+        Supplier<Map<String, LocksDescriptor.Election>> elections = elections();
         ProblemFinder problems = new ProblemFinder(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
-        managers.forEach((name, engine) -> found.put(name, manager(engine, question, problems, view)));
-        Map<String, NameDescriptor> names = journal.names(managers.values().stream()
-                .flatMap(engine -> engine.diagnostics().locks().stream())
-                .toList());
+        List<LocalLock> own = new ArrayList<>();
+        lists.forEach((name, list) -> {
+            LockEngine engine = engine(name);
+            List<LocalLock> ofManager = engine.diagnostics().locks();
+            own.addAll(ofManager);
+            found.put(name, manager(engine, ofManager, list.get(), problems, view));
+        });
+        Map<String, NameDescriptor> names = journal.names(own);
         names.forEach(problems::lookAt);
         return new LocksDescriptor(
-                view.isPlain(), found, elections(), names, events(question, view), problems.advice());
+                view.isPlain(), found, elections.get(), names, events(question, view), problems.advice());
     }
 
     Optional<LockDescriptor> lock(String key, @Nullable String manager, KeyView view) {
@@ -163,24 +174,45 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return isShown ? KeyView.PLAIN : hiddenKeys;
     }
 
+    private Supplier<ListedLocks> list(LockEngine engine, LocksQuestion question, KeyView view) {
+        if (question.key() == null) {
+            return lists.page(engine, question, view);
+        }
+        String key = view.isPlain() ? question.key() : keyOf(question.key());
+        return lists.look(engine, LockLimits.key(key));
+    }
+
     private LocksDescriptor.Manager manager(
-            LockEngine engine, LocksQuestion question, ProblemFinder problems, KeyView view) {
+            LockEngine engine, List<LocalLock> own, ListedLocks list, ProblemFinder problems, KeyView view) {
+        ask(view, () -> refuseIfInvalid(list));
         ProcessStatus process = engine.diagnostics().process();
         problems.lookAt(process);
-        if (question.key() != null) {
-            return new LocksDescriptor.Manager(
-                    process, describe(engine, question.key(), view).stream().toList(), null, true);
-        }
-        ListedLocks page = ask(view, () -> lists.page(engine, question, view));
-        LocalView local = local(engine, view);
-        page.locks().forEach(problems::lookAt);
+        list.locks().forEach(problems::lookAt);
+        LocalView local = local(own, view);
         return new LocksDescriptor.Manager(
-                process,
-                page.locks().stream()
-                        .map(lock -> LockDescriptor.of(lock, List.of(), local))
+                view.isPlain() ? process : process.withoutMessages(),
+                OwnLockDescriptor.of(own, local),
+                list.locks().stream()
+                        .map(lock -> LockDescriptor.of(lock, list.sessions(), local))
                         .toList(),
-                page.next(),
-                page.complete());
+                list.next(),
+                list.isComplete(),
+                lists.age(list),
+                problem(list, view));
+    }
+
+    private static boolean refuseIfInvalid(ListedLocks list) {
+        if (list.failure() != null && list.failure().code() == LockErrorCode.INVALID_ARGUMENT) {
+            throw list.failure();
+        }
+        return true;
+    }
+
+    private static @Nullable String problem(ListedLocks list, KeyView view) {
+        LockException failure = list.failure();
+        return failure == null || view.isPlain()
+                ? list.problem()
+                : failure.code().toString();
     }
 
     private Optional<LockDescriptor> describe(LockEngine engine, String shown, KeyView view) {
@@ -190,11 +222,12 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 () -> engine.admin()
                         .status(key)
                         .map(lock -> LockDescriptor.of(
-                                lock, engine.diagnostics().blockingSessions(key), local(engine, view))));
+                                lock,
+                                engine.diagnostics().blockingSessions(key),
+                                local(engine.diagnostics().locks(), view))));
     }
 
-    private LocalView local(LockEngine engine, KeyView view) {
-        List<LocalLock> locks = engine.diagnostics().locks();
+    private LocalView local(List<LocalLock> locks, KeyView view) {
         return new LocalView(view, journal.knownNames(locks, permits.get()), new OwnCallers(locks));
     }
 
@@ -217,27 +250,36 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 .toList();
     }
 
-    private Map<String, LocksDescriptor.Election> elections() {
-        Map<String, LocksDescriptor.Election> found = new TreeMap<>();
+    /** Begins to look for the leaders, and returns them later. */
+    private Supplier<Map<String, LocksDescriptor.Election>> elections() {
         LeaderElection elections = election.get();
-        if (elections != null) {
-            elections.members().forEach(member -> found.put(member.name(), election(member)));
-        }
-        return found;
+        Collection<LeaderMember> members = elections == null ? List.of() : elections.members();
+        Set<String> keys = members.stream().map(LeaderMember::key).collect(Collectors.toUnmodifiableSet());
+        List<Supplier<ListedLocks>> looks = keys.isEmpty()
+                ? List.of()
+                : managers.values().stream()
+                        .map(engine -> lists.look(engine, keys))
+                        .toList();
+        return () -> {
+            List<ListedLocks> answers = looks.stream().map(Supplier::get).toList();
+            Map<String, LocksDescriptor.Election> found = new TreeMap<>();
+            members.forEach(member -> found.put(member.name(), election(member, answers)));
+            return found;
+        };
     }
 
     /**
      * Finds the lock of an election in one of the stores. Unlike a key, the name of an election is no personal data.
      */
-    private LocksDescriptor.Election election(LeaderMember member) {
+    private static LocksDescriptor.Election election(LeaderMember member, List<ListedLocks> stores) {
+        LockDescriptor lock = stores.stream()
+                .flatMap(store -> store.locks().stream())
+                .filter(each -> each.key().equals(member.key()))
+                .map(each -> LockDescriptor.of(each, KeyView.PLAIN))
+                .findFirst()
+                .orElse(null);
         return new LocksDescriptor.Election(
-                member.isJoined(),
-                member.isLeader(),
-                managers.values().stream()
-                        .flatMap(engine -> engine.admin().status(member.key()).stream())
-                        .map(lock -> LockDescriptor.of(lock, KeyView.PLAIN))
-                        .findFirst()
-                        .orElse(null));
+                member.isJoined(), member.isLeader(), stores.stream().allMatch(ListedLocks::isComplete), lock);
     }
 
     /**

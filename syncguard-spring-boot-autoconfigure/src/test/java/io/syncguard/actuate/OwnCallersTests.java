@@ -66,7 +66,13 @@ class OwnCallersTests {
     @CsvSource({"order:1, 7, 0", "order:1, 8, -", "order:2, 7, -"})
     void a_holder_is_known_by_its_fence(String key, long fence, String expected) {
         callers.add(new LocalLock(
-                LockRequest.of("order:1"), "here", Thread.currentThread(), null, new Fence(7), Duration.ZERO));
+                LockRequest.of("order:1"),
+                "here",
+                Thread.currentThread(),
+                null,
+                new Fence(7),
+                Duration.ZERO,
+                Duration.ZERO));
 
         assertThat(numberOf(new OwnCallers(callers)
                         .holder(key, new LockInfo("", "", LockMode.SHARED, AT, AT, new Fence(fence), "any"))))
@@ -74,7 +80,7 @@ class OwnCallersTests {
     }
 
     private void waits(String caller, LockRequest request) {
-        callers.add(new LocalLock(request, owner(caller), Thread.currentThread(), null, null, time(caller)));
+        callers.add(new LocalLock(request, owner(caller), Thread.currentThread(), null, null, null, time(caller)));
     }
 
     private static String owner(String text) {

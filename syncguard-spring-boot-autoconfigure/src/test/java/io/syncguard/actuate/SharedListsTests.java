@@ -3,7 +3,6 @@ package io.syncguard.actuate;
 import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.syncguard.LockErrorCode;
@@ -12,6 +11,7 @@ import io.syncguard.core.ManualTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,7 +49,7 @@ class SharedListsTests {
         goOn.countDown();
 
         for (FutureTask<ListedLocks> reader : readers) {
-            assertThat(got(reader).complete()).isTrue();
+            assertThat(got(reader).isComplete()).isTrue();
         }
         assertThat(mostRunning).hasValue(1);
     }
@@ -73,8 +73,8 @@ class SharedListsTests {
 
     @Test
     void a_reader_without_patience_gets_the_answer_before_and_the_list_goes_on() {
-        assertThat(impatient.ask("all", slow())).isEqualTo(ListedLocks.NONE_YET);
-        assertThat(impatient.ask("all", this::answer)).isEqualTo(ListedLocks.NONE_YET);
+        assertThat(impatient.ask("all", slow()).readAt()).isNull();
+        assertThat(impatient.ask("all", this::answer).problem()).isEqualTo("The store has not answered within 0 ms");
         goOn.countDown();
 
         await().until(() -> impatient.ask("all", slow()).next() != null);
@@ -93,7 +93,7 @@ class SharedListsTests {
         time.advance(Duration.ofMillis(1));
         assertThat(lists.ask("all", expensive).next()).isEqualTo("2");
 
-        lists.forget("all"::equals);
+        lists.forgetAll();
         assertThat(lists.ask("all", expensive).next()).isEqualTo("3");
     }
 
@@ -108,7 +108,7 @@ class SharedListsTests {
         impatient.ask("running", slow());
         await().until(() -> begun.get() == 1);
         for (int i = 0; i < SharedLists.MAX_QUEUED + 5; i++) {
-            assertThat(impatient.ask("waiting " + i, slow()).complete()).isFalse();
+            assertThat(impatient.ask("waiting " + i, slow()).isComplete()).isFalse();
         }
         goOn.countDown();
 
@@ -116,13 +116,19 @@ class SharedListsTests {
     }
 
     @Test
-    void a_failure_is_that_of_all_readers_and_not_remembered() {
-        assertThatThrownBy(() -> lists.ask("all", () -> {
-                    throw new LockException(LockErrorCode.SERVICE_UNAVAILABLE, "away", null);
-                }))
-                .isInstanceOf(LockException.class)
-                .hasMessage("away");
-        assertThat(lists.ask("all", this::answer).complete()).isTrue();
+    void a_failure_comes_with_the_answer_before_and_is_not_remembered() {
+        lists.ask("all", this::answer);
+        time.advance(Duration.ofSeconds(9));
+
+        ListedLocks old = lists.ask("all", () -> {
+            throw new LockException(LockErrorCode.SERVICE_UNAVAILABLE, "away", null);
+        });
+
+        assertThat(old.next()).isEqualTo("1");
+        assertThat(old.problem()).isEqualTo("away");
+        assertThat(time.nanoTime() - Objects.requireNonNull(old.readAt()))
+                .isEqualTo(Duration.ofSeconds(9).toNanos());
+        assertThat(lists.ask("all", this::answer).isComplete()).isTrue();
     }
 
     private Supplier<ListedLocks> slow() {
@@ -141,6 +147,6 @@ class SharedListsTests {
 
     /** Numbered by its end of a page. */
     private ListedLocks answer() {
-        return new ListedLocks(List.of(), String.valueOf(begun.incrementAndGet()), true);
+        return new ListedLocks(List.of(), String.valueOf(begun.incrementAndGet()), null);
     }
 }

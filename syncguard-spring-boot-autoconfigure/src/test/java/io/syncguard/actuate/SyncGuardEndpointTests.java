@@ -31,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -530,8 +531,95 @@ class SyncGuardEndpointTests {
             assertThat(shown.get("dispatcher").lock().holders())
                     .extracting(LockDescriptor.Holder::owner)
                     .containsExactly("elsewhere");
-            assertThat(shown.get("idle")).isEqualTo(new LocksDescriptor.Election(false, false, null));
+            assertThat(shown.get("idle")).isEqualTo(new LocksDescriptor.Election(false, false, true, null));
         }
+    }
+
+    @Test
+    void while_a_store_is_away_the_answer_has_what_the_process_itself_knows_and_the_other_store() {
+        LockHandle held = first.engine.acquire(LockRequest.of("order:1"));
+        second.holdElsewhere("job", TTL);
+        SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
+        endpoint.locks(null, null, null, null, null);
+        first.backend.beforeLookup = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+
+        LocksDescriptor away = endpoint.locks(null, null, null, null, null);
+
+        LocksDescriptor.Manager store = away.managers().get("lockManager");
+        assertThat(store.complete()).isFalse();
+        assertThat(store.problem()).isEqualTo(store.process().outage().message());
+        assertThat(store.process().outage().code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThat(store.process().held()).isEqualTo(1);
+        assertThat(store.locks()).extracting(LockDescriptor::key).containsExactly("order:1");
+        assertThat(store.age()).isPositive();
+        assertThat(store.own()).singleElement().satisfies(own -> {
+            assertThat(own.key()).isEqualTo("order:1");
+            assertThat(own.fence()).isEqualTo(held.fence().value());
+            assertThat(own.timeLeft()).isEqualTo(TTL);
+        });
+        assertThat(away.advice()).extracting(AdviceDescriptor::problem).anyMatch(text -> text.contains("not answered"));
+        LocksDescriptor.Manager other = away.managers().get("secondLockManager");
+        assertThat(other.complete()).isTrue();
+        assertThat(other.problem()).isNull();
+        assertThat(other.locks()).extracting(LockDescriptor::key).containsExactly("job");
+
+        first.backend.beforeLookup = () -> {};
+        LocksDescriptor.Manager back = page(endpoint, null, 10);
+        assertThat(back.problem()).isNull();
+        assertThat(back.process().outage()).isNull();
+    }
+
+    @Test
+    void one_key_and_elections_are_answered_while_the_store_is_away() {
+        first.engine.acquire(LockRequest.of("order:1"));
+        first.backend.beforeLookup = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        try (LeaderElection election = new LeaderElection(first.engine, "test", Duration.ZERO)) {
+            election.define("idle", LeaderSettings.defaults(), first.engine);
+
+            LocksDescriptor away = new SyncGuardEndpoint(
+                            managers(), () -> election, journal, Map::of, Show.ALWAYS, null)
+                    .locks(null, "order:1", null, null, null);
+
+            assertThat(away.managers().get("lockManager").locks()).isEmpty();
+            assertThat(away.managers().get("lockManager").own()).hasSize(1);
+            assertThat(away.elections().get("idle")).isEqualTo(new LocksDescriptor.Election(false, false, false, null));
+        }
+    }
+
+    @Test
+    void a_store_that_hangs_delays_an_answer_by_less_than_a_second() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            first.engine.acquire(LockRequest.of("order:" + i));
+        }
+        CountDownLatch goOn = new CountDownLatch(1);
+        first.backend.beforeLookup = () -> awaitUninterrupted(goOn);
+        second.backend.beforeLookup = first.backend.beforeLookup;
+        try {
+            Instant began = Instant.now();
+
+            LocksDescriptor.Manager hangs = page(endpoint(Show.ALWAYS), null, 10);
+
+            assertThat(Duration.between(began, Instant.now())).isLessThan(Duration.ofSeconds(1));
+            assertThat(hangs.own()).hasSize(OwnLockDescriptor.MAX);
+            assertThat(hangs.process().held()).isEqualTo(300);
+            assertThat(hangs.age()).isNull();
+            assertThat(hangs.problem()).isEqualTo("The store has not answered within 700 ms");
+        } finally {
+            goOn.countDown();
+        }
+    }
+
+    @Test
+    void a_hidden_key_is_in_no_part_of_an_answer_about_an_outage() {
+        first.engine.acquire(LockRequest.of("secret-key"));
+        first.backend.beforeLookup = () -> {
+            throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, "Failed to read secret-key", null);
+        };
+
+        LocksDescriptor hidden = endpoint(Show.NEVER).locks(null, null, null, null, null);
+
+        assertThat(hidden.managers().get("lockManager").own()).hasSize(1);
+        assertThat(hidden.toString()).contains("SERVICE_UNAVAILABLE").doesNotContain("secret-key");
     }
 
     @Test
@@ -637,6 +725,14 @@ class SyncGuardEndpointTests {
 
     private static String body(WebEndpointResponse<?> answer) {
         return String.valueOf(answer.getBody());
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static LocksDescriptor.Manager page(SyncGuardEndpoint endpoint, @Nullable String after, int limit) {

@@ -1,0 +1,197 @@
+package io.syncguard.core;
+
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.GrantExtent;
+import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.LeasePins;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.LockDirectory;
+import io.syncguard.spi.PoolStatus;
+import io.syncguard.spi.ReleaseRequest;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreInfo;
+import io.syncguard.spi.WakeUpListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Stands in front of a store, and notes for operators which of its servers answer. Thread-safe. */
+final class WatchedBackend implements LockBackend {
+
+    /** The number of no server: a look of operators may ask all of them. */
+    private static final int DIRECTORY = -1;
+
+    private final LockBackend store;
+    private final StoreContact contact;
+
+    WatchedBackend(LockBackend store, StoreContact contact) {
+        this.store = store;
+        this.contact = contact;
+    }
+
+    @Override
+    public StoreInfo info() {
+        return store.info();
+    }
+
+    @Override
+    public String lockIdFor(String key, String random) {
+        return store.lockIdFor(key, random);
+    }
+
+    @Override
+    public int serverOf(String lockId) {
+        return store.serverOf(lockId);
+    }
+
+    @Override
+    public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
+        return watched(requests.get(0).lockId(), () -> store.acquire(requests, extent));
+    }
+
+    @Override
+    public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
+        return watched(requests.get(0).id().lockId(), () -> store.release(requests));
+    }
+
+    @Override
+    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+        return watched(requests.get(0).id().lockId(), () -> store.extend(requests));
+    }
+
+    @Override
+    public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
+        return watched(entries.get(0).lockId(), () -> store.renew(entries));
+    }
+
+    @Override
+    public BooleanSupplier connect(WakeUpListener listener) {
+        return store.connect(listener);
+    }
+
+    @Override
+    public LockDirectory directory() {
+        return new WatchedDirectory(store.directory());
+    }
+
+    @Override
+    public @Nullable LeasePins pins() {
+        return store.pins();
+    }
+
+    @Override
+    public @Nullable PoolStatus pool() {
+        return store.pool();
+    }
+
+    @Override
+    public void disconnect() {
+        store.disconnect();
+    }
+
+    @Override
+    public void reconnect() {
+        store.reconnect();
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    /** Returns the stage of the store itself: a caller may cancel it. */
+    private <A> CompletionStage<A> watched(String lockId, Supplier<CompletionStage<A>> request) {
+        CompletionStage<A> answer = noted(lockId, request);
+        if (answer instanceof CompletableFuture<A> done && done.isDone() && !done.isCompletedExceptionally()) {
+            contact.answered(serverOf(lockId));
+        } else {
+            answer.whenComplete((result, failure) -> note(serverOf(lockId), failure));
+        }
+        return answer;
+    }
+
+    private <A> CompletionStage<A> noted(String lockId, Supplier<CompletionStage<A>> request) {
+        try {
+            return request.get();
+        } catch (Throwable ex) {
+            contact.failed(serverOf(lockId), ex);
+            throw ex;
+        }
+    }
+
+    private void note(int server, @Nullable Throwable failure) {
+        if (failure == null) {
+            contact.answered(server);
+        } else {
+            Throwable cause = failure.getCause();
+            contact.failed(server, failure instanceof CompletionException && cause != null ? cause : failure);
+        }
+    }
+
+    private final class WatchedDirectory implements LockDirectory {
+
+        private final LockDirectory directory;
+
+        WatchedDirectory(LockDirectory directory) {
+            this.directory = directory;
+        }
+
+        @Override
+        public boolean isLocked(String key) {
+            return looked(() -> directory.isLocked(key));
+        }
+
+        @Override
+        public List<RawLockInfo> lookup(String key) {
+            return looked(() -> directory.lookup(key));
+        }
+
+        @Override
+        public Optional<RawLockInfo> lookupById(KeyedLockId id) {
+            return looked(() -> directory.lookupById(id));
+        }
+
+        /** Asks all servers. */
+        @Override
+        public LockPage list(LockQuery query) {
+            LockPage page = looked(() -> directory.list(query));
+            contact.answered();
+            return page;
+        }
+
+        @Override
+        public Optional<LockStatus> status(String key) {
+            return looked(() -> directory.status(key));
+        }
+
+        @Override
+        public ForcedRelease forceRelease(String key) {
+            return looked(() -> directory.forceRelease(key));
+        }
+
+        private <A> A looked(Supplier<A> look) {
+            try {
+                A answer = look.get();
+                contact.answered(DIRECTORY);
+                return answer;
+            } catch (Throwable ex) {
+                contact.failed(DIRECTORY, ex);
+                throw ex;
+            }
+        }
+    }
+}
