@@ -5,6 +5,7 @@ import io.syncguard.concurrent.Chain;
 import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
@@ -28,6 +29,9 @@ final class RunningRequest implements AutoCloseable {
     /** Also makes the caller wait for an abort that has begun: none may happen after the end of the request. */
     private final ReentrantLock lock = new ReentrantLock();
 
+    /** Whether its end has begun. Used by one thread. */
+    private boolean isEnding;
+
     /** Guarded by the lock. */
     private boolean closed;
 
@@ -41,11 +45,17 @@ final class RunningRequest implements AutoCloseable {
         this.onClose = onClose;
     }
 
-    void endIfDue(long now) {
+    /** @param aborts runs what may take long: a driver may ask the server to end the statement, and wait for it */
+    void endIfDue(long now, Executor aborts) {
+        if (isEnding) {
+            return;
+        }
         if (interruptible && caller.isInterrupted()) {
-            end(new InterruptedException());
+            isEnding = true;
+            aborts.execute(() -> end(new InterruptedException()));
         } else if (now >= deadline) {
-            end(new RequestTimeoutException());
+            isEnding = true;
+            aborts.execute(() -> end(new RequestTimeoutException()));
         }
     }
 

@@ -1,15 +1,21 @@
 package io.syncguard.jdbc;
 
 import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Time;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The running requests, and the thread that ends those that time out or whose caller is interrupted. A driver limits
- * only each single read, and does not react to an interrupt.
+ * only each single read, and does not react to an interrupt. An abort that takes long delays no other one.
  *
  * <p>Thread-safe.
  */
@@ -21,6 +27,13 @@ public final class RunningRequests implements AutoCloseable {
     private final Set<RunningRequest> running = ConcurrentHashMap.newKeySet();
     private final Time time;
     private final Alarm alarm;
+    private final ExecutorService aborts = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            1,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            DaemonThreadFactory.named("syncguard-abort"));
 
     public RunningRequests(Time time) {
         this.time = time;
@@ -47,11 +60,21 @@ public final class RunningRequests implements AutoCloseable {
     @Override
     public void close() {
         alarm.close();
+        aborts.shutdown();
+    }
+
+    /** Without a thread, such as for a lack of memory, the abort delays the others. */
+    private void abort(Runnable abort) {
+        try {
+            aborts.execute(abort);
+        } catch (RejectedExecutionException | OutOfMemoryError ex) {
+            abort.run();
+        }
     }
 
     private long endDue() {
         long now = time.nanoTime();
-        running.forEach(request -> request.endIfDue(now));
+        running.forEach(request -> request.endIfDue(now, this::abort));
         return running.isEmpty() ? Time.NEVER : now + LOOK_NANOS;
     }
 }
