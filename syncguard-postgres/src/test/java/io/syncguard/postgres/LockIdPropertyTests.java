@@ -140,7 +140,7 @@ class LockIdPropertyTests {
                 .isExactlyInstanceOf(LockException.class)
                 .hasNoCause()
                 .hasMessage(another.getMessage())
-                .hasMessageContaining("22 characters");
+                .hasMessageContaining("has 22 of A-Z");
         assertThat(((LockException) failure).code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT);
     }
 }

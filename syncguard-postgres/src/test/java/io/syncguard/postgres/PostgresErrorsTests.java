@@ -94,7 +94,7 @@ class PostgresErrorsTests {
     @ParameterizedTest
     @ValueSource(strings = {"57014", "55P03", "25P03"})
     void the_server_takes_too_long(String state) {
-        assertCode(state, LockErrorCode.NETWORK_TIMEOUT, "long locks", "network");
+        assertCode(state, LockErrorCode.NETWORK_TIMEOUT, "did not answer in time", "long locks");
     }
 
     @ParameterizedTest
