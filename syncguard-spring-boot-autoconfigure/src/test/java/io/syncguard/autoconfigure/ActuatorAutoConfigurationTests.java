@@ -189,17 +189,17 @@ class ActuatorAutoConfigurationTests {
                     include=syncguardconsole  | enabled=true  | syncguard.console.enabled is true
                     include=*                 | enabled=true  |
                     include=syncguard,syncguardconsole  | enabled=true |
-                    include=syncguard,syncguardconsole  | other=   | The console is not there, although the endpoint
-                    include=syncguard,syncguard-console | other=   | The console is not there, although the endpoint
+                    include=syncguard,syncguardconsole  | not set  | The console is not there, although the endpoint
+                    include=syncguard,syncguard-console | not set  | The console is not there, although the endpoint
                     include=syncguard,syncguardconsole  | enabled=false |
-                    include=syncguard         | other=        |
-                    include=*                 | other=        |
+                    include=syncguard         | not set       |
+                    include=*                 | not set       |
                     """)
     void half_a_console_is_named_at_the_start(String exposure, String console, @Nullable String warning) {
         assertThat(warningsOf(
                         new WebApplicationContextRunner(),
                         "management.endpoints.web.exposure." + exposure,
-                        "syncguard.console." + console))
+                        console.equals("not set") ? "sample.other=" : "syncguard.console." + console))
                 .hasSize(warning == null ? 0 : 1)
                 .allMatch(found -> found.startsWith(String.valueOf(warning)) && found.contains("Set "));
     }

@@ -14,9 +14,15 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** A wrapper of connections may lack features of JDBC. Locks use those of the driver behind it, or refuse it. */
@@ -112,5 +118,23 @@ class IncompleteStartTests {
                                 .contains("a connection of the class " + type + " lacks"))
                         .satisfies(failure -> assertThat(failure.nextSteps())
                                 .anyMatch(step -> step.contains("@SyncGuardDataSource"))));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void the_failed_start_names_two_ways_out(CapturedOutput output) {
+        new FailedStart(output)
+                .with(WithoutSetArray.class)
+                .whereasMatches("of the class \\S+ lacks", "of the class CONNECTION lacks")
+                .reads("connection-lacks-feature");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WithoutSetArray {
+
+        @Bean
+        DataSource dataSource() {
+            return new IncompleteDataSource(new DriverManagerDataSource(postgres()), NO_OPERATION, "setArray");
+        }
     }
 }
