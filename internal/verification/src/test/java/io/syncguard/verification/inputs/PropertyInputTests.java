@@ -53,6 +53,8 @@ class PropertyInputTests {
             List.of("x'; DROP TABLE orders; --", "", "syncguard_locks", "SYNCGUARD_LOCKS_shared", "a\u0000"),
             "syncguard.postgres.schema-script",
             List.of("/nowhere/schema.sql"),
+            "syncguard.jdbc.schema-script",
+            List.of("/nowhere/schema.sql"),
             "syncguard.redis.key-prefix",
             List.of("p".repeat(1000), "no hash tag for shards"),
             "syncguard.fencing.table",
@@ -116,6 +118,9 @@ class PropertyInputTests {
                 "syncguard.backend", "postgres,redis",
                 "syncguard.redis.shards", "2",
                 "syncguard.fencing.enabled", "true"));
+        if (property.startsWith("syncguard.jdbc.")) {
+            properties.put("syncguard.backend", "jdbc");
+        }
         properties.put(property, value);
         try {
             new SpringApplicationBuilder(Application.class)
