@@ -51,7 +51,7 @@ final class StoreContact {
         silent.clear();
     }
 
-    /** Of the server that has been silent for longest; {@code null} if all answer. */
+    /** The outage of the server that has been silent for longest; {@code null} if all answer. */
     @Nullable
     StoreOutage outage() {
         long now = time.nanoTime();

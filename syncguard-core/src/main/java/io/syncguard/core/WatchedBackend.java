@@ -22,7 +22,6 @@ import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -116,11 +115,7 @@ final class WatchedBackend implements LockBackend {
     /** Returns the stage of the store itself: a caller may cancel it. */
     private <A> CompletionStage<A> watched(String lockId, Supplier<CompletionStage<A>> request) {
         CompletionStage<A> answer = noted(lockId, request);
-        if (answer instanceof CompletableFuture<A> done && done.isDone() && !done.isCompletedExceptionally()) {
-            contact.answered(serverOf(lockId));
-        } else {
-            answer.whenComplete((result, failure) -> note(serverOf(lockId), failure));
-        }
+        answer.whenComplete((result, failure) -> note(serverOf(lockId), failure));
         return answer;
     }
 

@@ -93,7 +93,7 @@ final class KeyStep {
         wake(queue::isFirstOrBehindFirstReaders);
     }
 
-    /** Wakes the waiters who can be granted the key, now or soon, and those who have to look again even if they cannot. */
+    /** Wakes the waiters who can be granted the key, now or soon, and those who always have to look again. */
     void wake(Predicate<QueueEntry> always) {
         queue().entries().stream()
                 .filter(entry -> isGrantableSoon(entry) || always.test(entry))

@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 
@@ -48,7 +49,7 @@ final class LockLists implements AutoCloseable {
     private final Map<LockEngine, SharedLists<Optional<LockQuery>>> lists = new ConcurrentHashMap<>();
 
     /** The looks at some keys of a manager. */
-    private final Map<LockEngine, SharedLists<Set<String>>> looks = new ConcurrentHashMap<>();
+    private final Map<LockEngine, SharedLists<Look>> looks = new ConcurrentHashMap<>();
 
     LockLists(HiddenKeys hidden) {
         this(hidden, MAX_WAIT, Time.SYSTEM);
@@ -67,25 +68,30 @@ final class LockLists implements AutoCloseable {
 
     /** Begins to read the locks with these keys, and returns those that are held or waited for later. */
     Supplier<ListedLocks> look(LockEngine engine, Set<String> keys) {
-        return looks.computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time))
-                .begin(keys, () -> {
-                    List<LockStatus> found = keys.stream()
-                            .flatMap(key -> engine.admin().status(key).stream())
-                            .toList();
-                    return new ListedLocks(found, null, null);
-                });
+        return look(engine, new Look(keys, false));
     }
 
     /** Begins to read one lock, with the sessions of the store's server that lock its rows. */
     Supplier<ListedLocks> look(LockEngine engine, String key) {
+        return look(engine, new Look(Set.of(key), true));
+    }
+
+    private Supplier<ListedLocks> look(LockEngine engine, Look look) {
         return looks.computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time))
-                .begin(Set.of(key), () -> {
-                    List<LockStatus> found = engine.admin().status(key).stream().toList();
-                    List<BlockingSession> sessions =
-                            found.isEmpty() ? List.of() : engine.diagnostics().blockingSessions(key);
+                .begin(look, () -> {
+                    List<LockStatus> found = look.keys().stream()
+                            .flatMap(key -> engine.admin().status(key).stream())
+                            .toList();
+                    List<BlockingSession> sessions = found.stream()
+                            .filter(lock -> look.withSessions())
+                            .flatMap(lock -> engine.diagnostics().blockingSessions(lock.key()).stream())
+                            .toList();
                     return new ListedLocks(found, sessions, null, null, null, null);
                 });
     }
+
+    /** @param withSessions whether the answer has the sessions of the store's server that lock their rows */
+    private record Look(Set<String> keys, boolean withSessions) {}
 
     /** How old these locks are; {@code null} if the store was never read. */
     @Nullable
@@ -123,10 +129,10 @@ final class LockLists implements AutoCloseable {
 
     /** Forgets the lists of this manager, so that the next one begins after this call. */
     void forget(LockEngine engine) {
-        SharedLists<?> running = lists.get(engine);
-        if (running != null) {
-            running.forgetAll();
-        }
+        Stream.of(lists, looks)
+                .map(ofManagers -> ofManagers.get(engine))
+                .filter(Objects::nonNull)
+                .forEach(SharedLists::forgetAll);
     }
 
     @Override

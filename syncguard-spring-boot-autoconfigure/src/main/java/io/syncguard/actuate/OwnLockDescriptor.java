@@ -33,7 +33,7 @@ public record OwnLockDescriptor(
     /** How many held locks, and how many others, an answer has at most. */
     static final int MAX = 100;
 
-    /** Those that end first, then those that have waited for longest. */
+    /** Returns the held locks that end first, then the callers that have waited for longest. */
     static List<OwnLockDescriptor> of(List<LocalLock> locks, LocalView local) {
         Comparator<LocalLock> byEnd =
                 Comparator.comparing(LocalLock::timeLeft, Comparator.nullsLast(Comparator.naturalOrder()));

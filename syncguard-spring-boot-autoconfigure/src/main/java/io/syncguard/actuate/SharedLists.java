@@ -79,10 +79,6 @@ final class SharedLists<Q> implements AutoCloseable {
         return () -> await(listing, until);
     }
 
-    ListedLocks ask(Q question, Supplier<ListedLocks> list) {
-        return begin(question, list).get();
-    }
-
     private ListedLocks await(Listing listing, long until) {
         try {
             return listing.answer.get(Math.max(0, until - time.nanoTime()), TimeUnit.NANOSECONDS);

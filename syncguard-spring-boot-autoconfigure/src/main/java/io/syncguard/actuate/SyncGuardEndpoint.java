@@ -129,13 +129,22 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     LocksDescriptor locks(LocksQuestion question, KeyView view) {
-        Map<String, Supplier<ListedLocks>> lists = new TreeMap<>();
-        managers.forEach((name, engine) -> lists.put(name, ask(view, () -> list(engine, question, view))));
+        Optional<String> key = ask(
+                view,
+                () -> Optional.ofNullable(question.key())
+                        .map(shown -> LockLimits.key(view.isPlain() ? shown : keyOf(shown))));
+        Map<String, Supplier<ListedLocks>> begun = new TreeMap<>();
+        managers.forEach((name, engine) -> begun.put(
+                name,
+                ask(
+                        view,
+                        () -> key.map(each -> lists.look(engine, each))
+                                .orElseGet(() -> lists.page(engine, question, view)))));
         Supplier<Map<String, LocksDescriptor.Election>> elections = elections();
         ProblemFinder problems = new ProblemFinder(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
         List<LocalLock> own = new ArrayList<>();
-        lists.forEach((name, list) -> {
+        begun.forEach((name, list) -> {
             LockEngine engine = engine(name);
             List<LocalLock> ofManager = engine.diagnostics().locks();
             own.addAll(ofManager);
@@ -172,14 +181,6 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     /** @param isShown whether the reader may see keys */
     KeyView view(boolean isShown) {
         return isShown ? KeyView.PLAIN : hiddenKeys;
-    }
-
-    private Supplier<ListedLocks> list(LockEngine engine, LocksQuestion question, KeyView view) {
-        if (question.key() == null) {
-            return lists.page(engine, question, view);
-        }
-        String key = view.isPlain() ? question.key() : keyOf(question.key());
-        return lists.look(engine, LockLimits.key(key));
     }
 
     private LocksDescriptor.Manager manager(

@@ -43,7 +43,7 @@ class SharedListsTests {
     void readers_who_ask_the_same_share_one_list() throws Exception {
         List<FutureTask<ListedLocks>> readers = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            readers.add(inAnotherThread(() -> lists.ask("all", slow())));
+            readers.add(inAnotherThread(() -> ask(lists, "all", slow())));
         }
         await().until(() -> begun.get() == 1);
         goOn.countDown();
@@ -59,7 +59,7 @@ class SharedListsTests {
         List<FutureTask<ListedLocks>> readers = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             String question = "question " + i;
-            readers.add(inAnotherThread(() -> lists.ask(question, slow())));
+            readers.add(inAnotherThread(() -> ask(lists, question, slow())));
         }
         await().until(() -> begun.get() == 1);
         goOn.countDown();
@@ -73,11 +73,11 @@ class SharedListsTests {
 
     @Test
     void a_reader_without_patience_gets_the_answer_before_and_the_list_goes_on() {
-        assertThat(impatient.ask("all", slow()).readAt()).isNull();
-        assertThat(impatient.ask("all", this::answer).problem()).isEqualTo("The store has not answered within 0 ms");
+        assertThat(ask(impatient, "all", slow()).readAt()).isNull();
+        assertThat(ask(impatient, "all", this::answer).problem()).isEqualTo("The store has not answered within 0 ms");
         goOn.countDown();
 
-        await().until(() -> impatient.ask("all", slow()).next() != null);
+        await().until(() -> ask(impatient, "all", slow()).next() != null);
     }
 
     @Test
@@ -86,29 +86,29 @@ class SharedListsTests {
             time.advance(Duration.ofSeconds(3));
             return answer();
         };
-        assertThat(lists.ask("all", expensive).next()).isEqualTo("1");
+        assertThat(ask(lists, "all", expensive).next()).isEqualTo("1");
 
         time.advance(Duration.ofMillis(11_999));
-        assertThat(lists.ask("all", expensive).next()).isEqualTo("1");
+        assertThat(ask(lists, "all", expensive).next()).isEqualTo("1");
         time.advance(Duration.ofMillis(1));
-        assertThat(lists.ask("all", expensive).next()).isEqualTo("2");
+        assertThat(ask(lists, "all", expensive).next()).isEqualTo("2");
 
         lists.forgetAll();
-        assertThat(lists.ask("all", expensive).next()).isEqualTo("3");
+        assertThat(ask(lists, "all", expensive).next()).isEqualTo("3");
     }
 
     @Test
     void an_answer_that_took_no_time_is_not_given_again() {
-        assertThat(lists.ask("all", this::answer).next()).isEqualTo("1");
-        assertThat(lists.ask("all", this::answer).next()).isEqualTo("2");
+        assertThat(ask(lists, "all", this::answer).next()).isEqualTo("1");
+        assertThat(ask(lists, "all", this::answer).next()).isEqualTo("2");
     }
 
     @Test
     void few_lists_wait() {
-        impatient.ask("running", slow());
+        ask(impatient, "running", slow());
         await().until(() -> begun.get() == 1);
         for (int i = 0; i < SharedLists.MAX_QUEUED + 5; i++) {
-            assertThat(impatient.ask("waiting " + i, slow()).isComplete()).isFalse();
+            assertThat(ask(impatient, "waiting " + i, slow()).isComplete()).isFalse();
         }
         goOn.countDown();
 
@@ -117,10 +117,10 @@ class SharedListsTests {
 
     @Test
     void a_failure_comes_with_the_answer_before_and_is_not_remembered() {
-        lists.ask("all", this::answer);
+        ask(lists, "all", this::answer);
         time.advance(Duration.ofSeconds(9));
 
-        ListedLocks old = lists.ask("all", () -> {
+        ListedLocks old = ask(lists, "all", () -> {
             throw new LockException(LockErrorCode.SERVICE_UNAVAILABLE, "away", null);
         });
 
@@ -128,7 +128,11 @@ class SharedListsTests {
         assertThat(old.problem()).isEqualTo("away");
         assertThat(time.nanoTime() - Objects.requireNonNull(old.readAt()))
                 .isEqualTo(Duration.ofSeconds(9).toNanos());
-        assertThat(lists.ask("all", this::answer).isComplete()).isTrue();
+        assertThat(ask(lists, "all", this::answer).isComplete()).isTrue();
+    }
+
+    private static ListedLocks ask(SharedLists<String> lists, String question, Supplier<ListedLocks> list) {
+        return lists.begin(question, list).get();
     }
 
     private Supplier<ListedLocks> slow() {
