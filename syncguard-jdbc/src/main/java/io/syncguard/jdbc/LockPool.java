@@ -38,6 +38,8 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     private final HikariConfig config;
 
+    private final Time time;
+
     /** {@code null} while all connections are closed. */
     private volatile @Nullable HikariPool pool;
 
@@ -45,8 +47,13 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     private boolean closed;
 
     LockPool(HikariConfig config) {
+        this(config, Time.SYSTEM);
+    }
+
+    LockPool(HikariConfig config, Time time) {
         config.validate();
         this.config = config;
+        this.time = time;
         this.pool = new HikariPool(config);
     }
 
@@ -78,14 +85,14 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
      */
     @Override
     public Connection getConnection(Duration limit) throws SQLException {
-        long deadline = Time.SYSTEM.nanoTime() + limit.toNanos();
+        long deadline = time.nanoTime() + limit.toNanos();
         SQLException reason = null;
         while (true) {
             if (Thread.currentThread().isInterrupted()) {
                 throw new SQLException("Interrupted while waiting for a connection", new InterruptedException());
             }
             HikariPool current = opened();
-            long left = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - Time.SYSTEM.nanoTime()));
+            long left = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - time.nanoTime()));
             long half = Math.max(1, limit.toMillis() / 2);
             try {
                 return current.getConnection(current.getIdleConnections() > 0 ? 1 : Math.min(left, half));
@@ -171,11 +178,11 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
      * Shuts a pool down when all connections are back, or after {@link #LONGEST_USE_NANOS}, because HikariCP may leave
      * a connection open that comes back during the shutdown.
      */
-    private static void shutDown(HikariPool pool) {
-        long end = Time.SYSTEM.nanoTime() + LONGEST_USE_NANOS;
+    private void shutDown(HikariPool pool) {
+        long end = time.nanoTime() + LONGEST_USE_NANOS;
         uninterrupted(() -> {
-            while (pool.getActiveConnections() > 0 && Time.SYSTEM.nanoTime() < end) {
-                Time.SYSTEM.sleep(LOOK_NANOS);
+            while (pool.getActiveConnections() > 0 && time.nanoTime() < end) {
+                time.sleep(LOOK_NANOS);
             }
             pool.shutdown();
         });

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
+import io.syncguard.core.ManualTime;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -32,15 +34,18 @@ class LockPoolTests {
     void a_connection_that_is_used_when_the_pool_closes_comes_back_first() throws Exception {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
-        LockPool pool = new LockPool(config);
+        ManualTime time = new ManualTime();
+        LockPool pool = new LockPool(config, time);
         CompletableFuture<Void> closing;
         try (Connection connection = pool.getConnection();
                 Statement statement = connection.createStatement()) {
             closing = CompletableFuture.runAsync(pool::close, threads);
             await().until(() -> catchThrowable(pool::getConnection) != null);
 
+            await().until(() -> time.sleepers() == 1);
             assertThat(statement.execute("SELECT 1")).isTrue();
         }
+        time.advance(Duration.ofMillis(1));
         closing.join();
         await().untilAsserted(() -> assertThat(sessions()).isZero());
     }
