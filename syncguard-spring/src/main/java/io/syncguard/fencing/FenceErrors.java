@@ -23,6 +23,11 @@ final class FenceErrors {
     /** MySQL and MariaDB: the wait for a row lock timed out. Their drivers report different SQLSTATEs. */
     private static final int MYSQL_LOCK_TIMEOUT = 1205;
 
+    /** MySQL and MariaDB: the disk is full, and so the table is. */
+    private static final int MYSQL_DISK_FULL = 1021;
+
+    private static final int MYSQL_TABLE_FULL = 1114;
+
     /**
      * MySQL and MariaDB: no privilege for the database, the table or the column. Their SQLSTATE is that of a syntax
      * error.
@@ -112,6 +117,7 @@ final class FenceErrors {
         return switch (number) {
             case MARIADB_CHANGED -> LockErrorCode.SERVICE_UNAVAILABLE;
             case MYSQL_LOCK_TIMEOUT -> LockErrorCode.NETWORK_TIMEOUT;
+            case MYSQL_DISK_FULL, MYSQL_TABLE_FULL -> LockErrorCode.RATE_LIMITED;
             case MYSQL_NO_DATABASE_PRIVILEGE, MYSQL_NO_TABLE_PRIVILEGE, MYSQL_NO_COLUMN_PRIVILEGE, H2_NO_RIGHT ->
                 LockErrorCode.AUTH_FAILED;
             default -> null;

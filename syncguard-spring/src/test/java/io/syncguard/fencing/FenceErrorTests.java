@@ -80,6 +80,15 @@ class FenceErrorTests {
     }
 
     @Test
+    void a_full_disk_is_a_lack_of_resources() {
+        assertThat(FenceErrors.codeOf(new SQLException("PostgreSQL", "53100"))).isEqualTo(LockErrorCode.RATE_LIMITED);
+        assertThat(FenceErrors.codeOf(new SQLException("MariaDB", "HY000", 1021)))
+                .isEqualTo(LockErrorCode.RATE_LIMITED);
+        assertThat(FenceErrors.codeOf(new SQLException("MariaDB", "HY000", 1114)))
+                .isEqualTo(LockErrorCode.RATE_LIMITED);
+    }
+
+    @Test
     void an_answer_that_makes_no_sense_is_no_pass() {
         DataSource database = created(FenceDatabases.postgres());
         new JdbcTemplate(database).execute("""
