@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.util.FileSystemUtils;
@@ -15,11 +16,15 @@ import org.springframework.util.FileSystemUtils;
 /** Locks in one MariaDB, to which each process has a separate link; applications in the shared PostgreSQL. */
 final class MariaDbSite implements Site {
 
+    private static final String DATABASE = "shop";
+
     private final Path files = RunDirectory.newDirectory("mariadb");
     private final OwnMariaDb server = new OwnMariaDb(files, "--max-connections=300", "--log-warnings=1");
     private final JdbcTemplate locks = new JdbcTemplate(new DriverManagerDataSource(url(server.port())));
     private final ApplicationDatabase applications = ApplicationDatabase.create();
     private final List<FaultyLink> links;
+
+    private @Nullable SmallDisk disk;
 
     MariaDbSite(int processes) {
         this.links = IntStream.range(0, processes)
@@ -28,7 +33,14 @@ final class MariaDbSite implements Site {
     }
 
     private static String url(int port) {
-        return "jdbc:mariadb://127.0.0.1:" + port + "/shop?user=root&createDatabaseIfNotExist=true";
+        return "jdbc:mariadb://127.0.0.1:" + port + "/" + DATABASE + "?user=root&createDatabaseIfNotExist=true";
+    }
+
+    /** Creates a small disk for the tables of the locks, before there are any. It is removed with the server. */
+    SmallDisk smallDisk() {
+        Path database = Path.of(locks.queryForObject("SELECT @@datadir", String.class), DATABASE);
+        disk = new SmallDisk(database);
+        return disk;
     }
 
     OwnMariaDb server() {
@@ -81,6 +93,9 @@ final class MariaDbSite implements Site {
     public void close() throws IOException {
         links.forEach(FaultyLink::close);
         server.close();
+        if (disk != null) {
+            disk.close();
+        }
         FileSystemUtils.deleteRecursively(files);
     }
 }

@@ -92,6 +92,10 @@ final class Plans {
                     .with(Load.OF_HAND_OVERS),
             Plan.of("redis-package", Plans::packagedRedis, Plans::onRedis),
             Plan.of("mariadb", () -> new MariaDbSite(3), Plans::onMariaDb),
+            Plan.of(
+                    "mariadb-disk",
+                    () -> new MariaDbSite(3),
+                    (site, fleet, load) -> List.of(new MariaDbServerFaults(site).fullDisk(site.smallDisk()))),
             forgetful("redis-forgets", "appendonly no"),
             forgetful("redis-forgets-rdb", "save 1 1"),
             forgetful("redis-forgets-everysec", "appendonly yes", "appendfsync everysec"),
@@ -136,7 +140,8 @@ final class Plans {
                             "postgres-standby",
                             "redis",
                             "redis-clock",
-                            "mariadb")
+                            "mariadb",
+                            "mariadb-disk")
                     .contains(plan.name()))
             .toList();
 

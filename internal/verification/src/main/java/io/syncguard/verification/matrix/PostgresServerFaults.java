@@ -67,9 +67,9 @@ final class PostgresServerFaults {
                         random -> onSomeSessions("pg_terminate_backend", "true")));
     }
 
-    /** @param disk a disk of this server */
-    Fault fullDisk(FullDisk disk) {
-        return Fault.of(19, "the disk with the locks is full", disk::fill);
+    /** @param disk that of the site */
+    Fault fullDisk(SmallDisk disk) {
+        return Fault.of(19, "the disk with the locks is full", random -> fill(disk, random));
     }
 
     /** Conditions that affect every statement of the site from the start. */
@@ -85,6 +85,14 @@ final class PostgresServerFaults {
                         "the role's default isolation is SERIALIZABLE, and locks of several keys cross",
                         random -> {}),
                 Fault.of(13, "the role's statement_timeout and lock_timeout are 50 ms", random -> {}));
+    }
+
+    /** The first call moves the table to the disk. */
+    private void fill(SmallDisk disk, Random random) {
+        jdbc.execute("ALTER TABLE syncguard_locks SET TABLESPACE " + PostgresSite.TABLESPACE);
+        disk.fillDuring(
+                // Without an old snapshot, dead row versions would leave room on the pages that the table has.
+                () -> OldSnapshots.during(server, () -> LinkFaults.pause(random, 300, 1500)));
     }
 
     private void restart(Random random) {

@@ -1,6 +1,7 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.embedded.RunDirectory;
 import io.syncguard.verification.matrix.Call.Kind;
 import io.syncguard.verification.recording.StressStore;
 import java.io.IOException;
@@ -21,6 +22,9 @@ final class PostgresSite implements Site {
     /** The user of the processes. */
     static final String USER = "shop";
 
+    /** The tablespace on the small disk. */
+    static final String TABLESPACE = "small_disk";
+
     static final Map<String, String> DURABLE = Map.of(
             "fsync", "on",
             "synchronous_commit", "on",
@@ -38,7 +42,7 @@ final class PostgresSite implements Site {
     private final List<FaultyLink> links = new ArrayList<>();
     private final JdbcTemplate jdbc;
     private final String conditions;
-    private @Nullable FullDisk disk;
+    private @Nullable SmallDisk disk;
 
     /** Starts the embedded server. */
     PostgresSite(int processes) {
@@ -96,9 +100,11 @@ final class PostgresSite implements Site {
         return server;
     }
 
-    /** Creates a small disk for tables of the server. It is removed with the server. */
-    FullDisk smallDisk() {
-        disk = new FullDisk(server);
+    /** Creates a small disk with a tablespace of the processes' user. It is removed with the server. */
+    SmallDisk smallDisk() {
+        disk = new SmallDisk(RunDirectory.newDirectory("disk"));
+        jdbc.execute("CREATE TABLESPACE " + TABLESPACE + " LOCATION '" + disk + "'");
+        jdbc.execute("GRANT CREATE ON TABLESPACE " + TABLESPACE + " TO " + USER);
         return disk;
     }
 
