@@ -43,9 +43,16 @@ public interface LockAdmin {
     /**
      * A page of all keys that are locked or waited for, by any process, with their holders and queues. The time it
      * takes grows with the number of locks; on Redis with the number of all keys of the server: it takes about twenty
-     * seconds for each million, because it leaves the server time for locks.
+     * seconds for each million, because it leaves the server time for locks. In another order than that of the keys,
+     * Redis also reads each lock that the conditions on keys leave.
      */
     LockPage list(LockQuery query);
+
+    /**
+     * Counts all locks of the store, and finds those that are waited for longest. It takes as long as a list in another
+     * order than that of the keys: on Redis it reads each lock.
+     */
+    LockSummary summary();
 
     /** The holders of the key and its queue; empty if it has neither. */
     Optional<LockStatus> status(String key);

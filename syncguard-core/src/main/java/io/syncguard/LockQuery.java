@@ -3,15 +3,16 @@ package io.syncguard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which keys a {@linkplain LockAdmin#list list} has: a page of those that are locked or waited for, in the order of
- * their bytes in UTF-8. Immutable; each method returns a changed copy.
+ * Which keys a {@linkplain LockAdmin#list list} has: a page of those that are locked or waited for. Each condition
+ * narrows the list. Texts are compared as they are, with their case; no character is a wildcard. Immutable; each method
+ * returns a changed copy.
  */
 public final class LockQuery {
 
     /** The largest page. */
     public static final int MAX_LIMIT = 1000;
 
-    private static final LockQuery ALL = new LockQuery(new Values("", "", 100));
+    private static final LockQuery ALL = new LockQuery(new Values("", "", "", false, LockOrder.KEY, "", 100));
 
     private final Values values;
 
@@ -25,16 +26,40 @@ public final class LockQuery {
     }
 
     public LockQuery startingWith(String prefix) {
-        return new LockQuery(new Values(prefix, after(), limit()));
+        return new LockQuery(new Values(prefix, part(), owner(), isWaitedFor(), order(), after(), limit()));
     }
 
-    /** @param key the {@linkplain LockPage#next last key} of the page before */
-    public LockQuery after(String key) {
-        return new LockQuery(new Values(prefix(), key, limit()));
+    /** @param part is anywhere in the key */
+    public LockQuery containing(String part) {
+        return new LockQuery(new Values(prefix(), part, owner(), isWaitedFor(), order(), after(), limit()));
+    }
+
+    /** @param part is anywhere in the label of a holder or of a waiter of the key, such as the name of a host */
+    public LockQuery owner(String part) {
+        return new LockQuery(new Values(prefix(), part(), part, isWaitedFor(), order(), after(), limit()));
+    }
+
+    /** Only keys with a queue. */
+    public LockQuery waitedFor() {
+        return new LockQuery(new Values(prefix(), part(), owner(), true, order(), after(), limit()));
+    }
+
+    /** The first page in another order. */
+    public LockQuery orderedBy(LockOrder order) {
+        return new LockQuery(new Values(prefix(), part(), owner(), isWaitedFor(), order, "", limit()));
+    }
+
+    /**
+     * The next page in the same order. What changes between two pages may move from one to the other.
+     *
+     * @param next the {@link LockPage#next} of the page before. In the order of the keys it is a key
+     */
+    public LockQuery after(String next) {
+        return new LockQuery(new Values(prefix(), part(), owner(), isWaitedFor(), order(), next, limit()));
     }
 
     public LockQuery limit(int limit) {
-        return new LockQuery(new Values(prefix(), after(), limit));
+        return new LockQuery(new Values(prefix(), part(), owner(), isWaitedFor(), order(), after(), limit));
     }
 
     /** The prefix of the keys, with the limits of a key; empty for all keys. */
@@ -42,9 +67,32 @@ public final class LockQuery {
         return values.prefix;
     }
 
-    /** The last key of the page before; empty for the first page. */
+    /** A part of the keys, with the limits of a key; empty for all keys. */
+    public String part() {
+        return values.part;
+    }
+
+    /** A part of the label of a holder or waiter; empty for all. */
+    public String owner() {
+        return values.owner;
+    }
+
+    public boolean isWaitedFor() {
+        return values.waitedFor;
+    }
+
+    public LockOrder order() {
+        return values.order;
+    }
+
+    /** The {@link LockPage#next} of the page before; empty for the first page. */
     public String after() {
         return values.after;
+    }
+
+    /** Where the page begins: behind this position. */
+    public LockPosition position() {
+        return LockPosition.of(order(), after());
     }
 
     /** How many keys at most, from 1 to {@value #MAX_LIMIT}. */
@@ -67,11 +115,16 @@ public final class LockQuery {
         return values.toString().replaceFirst("Values", "LockQuery");
     }
 
-    private record Values(String prefix, String after, int limit) {
+    private record Values(
+            String prefix, String part, String owner, boolean waitedFor, LockOrder order, String after, int limit) {
 
         Values {
             prefix = LockLimits.textOrEmpty("prefix of a list", prefix);
-            after = LockLimits.textOrEmpty("key before a page", after);
+            part = LockLimits.textOrEmpty("part of a key", part);
+            owner = LockLimits.textOrEmpty("part of an owner", owner);
+            LockLimits.requireNonNull("order of a list", order);
+            LockLimits.requireNonNull("key before a page", after);
+            after = LockPosition.of(order, after).toString();
             if (limit < 1 || limit > MAX_LIMIT) {
                 throw new LockException(
                         LockErrorCode.INVALID_ARGUMENT,

@@ -44,6 +44,11 @@ final class RoutingLockAdmin implements LockAdmin {
     }
 
     @Override
+    public LockSummary summary() {
+        return current.get().summary();
+    }
+
+    @Override
     public Optional<LockStatus> status(String key) {
         return current.get().status(key);
     }

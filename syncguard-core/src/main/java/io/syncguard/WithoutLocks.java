@@ -100,6 +100,11 @@ final class WithoutLocks implements LockManager {
         }
 
         @Override
+        public LockSummary summary() {
+            return new LockSummary(0, 0, 0, 0, Duration.ZERO, Duration.ZERO, List.of());
+        }
+
+        @Override
         public Optional<LockStatus> status(String key) {
             return Optional.empty();
         }

@@ -187,6 +187,8 @@ class LockLimitsTests {
                 arguments(
                         "owner", (Consumer<String>) text -> LockRequest.of("a").owner(text)),
                 arguments("prefix", (Consumer<String>) text -> LockQuery.all().startingWith(text)),
+                arguments("part", (Consumer<String>) text -> LockQuery.all().containing(text)),
+                arguments("owner", (Consumer<String>) text -> LockQuery.all().owner(text)),
                 arguments("page", (Consumer<String>) text -> LockQuery.all().after(text)));
     }
 

@@ -87,6 +87,7 @@ class RoutingLockManagerTests {
                 admin -> admin.debugLookup("order:42"),
                 admin -> admin.debugLookupById("AAAAAAAAAAAAAAAAAAAAAA"),
                 admin -> admin.list(LockQuery.all()),
+                LockAdmin::summary,
                 admin -> admin.status("order:42"),
                 admin -> admin.forceRelease("order:42"));
     }

@@ -67,6 +67,7 @@ class WithoutLocksTests {
         assertThat(manager.isLocked("order:42")).isFalse();
         assertThat(manager.admin().status("order:42")).isEmpty();
         assertThat(manager.admin().list(LockQuery.all()).locks()).isEmpty();
+        assertThat(manager.admin().summary().locked()).isZero();
         assertThat(manager.owns(LockLimits.lockId(lock.lockId()))).isFalse();
         assertThat(manager.admin().forceRelease("order:42").released()).isZero();
         assertThat(manager.release(lock.lockId())).isFalse();

@@ -8,6 +8,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.Hashes;
 import io.syncguard.spi.LockBackend;
@@ -57,6 +58,11 @@ final class StoreAdmin implements LockAdmin {
     @Override
     public LockPage list(LockQuery query) {
         return ask(directory -> directory.list(LockLimits.requireNonNull("query", query)));
+    }
+
+    @Override
+    public LockSummary summary() {
+        return ask(LockDirectory::summary);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -163,9 +164,13 @@ final class WatchedBackend implements LockBackend {
         /** Asks all servers. */
         @Override
         public LockPage list(LockQuery query) {
-            LockPage page = looked(() -> directory.list(query));
-            contact.answered();
-            return page;
+            return lookedAtAll(() -> directory.list(query));
+        }
+
+        /** Asks all servers. */
+        @Override
+        public LockSummary summary() {
+            return lookedAtAll(directory::summary);
         }
 
         @Override
@@ -176,6 +181,12 @@ final class WatchedBackend implements LockBackend {
         @Override
         public ForcedRelease forceRelease(String key) {
             return looked(() -> directory.forceRelease(key));
+        }
+
+        private <A> A lookedAtAll(Supplier<A> look) {
+            A answer = looked(look);
+            contact.answered();
+            return answer;
         }
 
         private <A> A looked(Supplier<A> look) {

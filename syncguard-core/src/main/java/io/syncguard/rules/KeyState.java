@@ -55,14 +55,18 @@ public record KeyState(String key, List<StoredLease> leases, List<QueueEntry> qu
 
     /** The live leases and waiters, as operators see them; empty if there are none. */
     public Optional<LockStatus> status(long now) {
+        return status(now, LockStatus.MAX_QUEUE);
+    }
+
+    /** @param entries how many waiters to show */
+    public Optional<LockStatus> status(long now, int entries) {
         List<LockInfo> holders = lookup(now).stream().map(Hashes::abbreviated).toList();
         List<LockStatus.Waiter> waiters =
                 waiters(now).stream().map(QueueEntry::status).toList();
         if (holders.isEmpty() && waiters.isEmpty()) {
             return Optional.empty();
         }
-        List<LockStatus.Waiter> shown =
-                waiters.stream().limit(LockStatus.MAX_QUEUE).toList();
+        List<LockStatus.Waiter> shown = waiters.stream().limit(entries).toList();
         return Optional.of(new LockStatus(key, Instant.ofEpochMilli(now), holders, shown, waiters.size()));
     }
 

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import java.util.List;
 import java.util.Optional;
@@ -24,11 +25,16 @@ public interface LockDirectory {
     Optional<RawLockInfo> lookupById(KeyedLockId id);
 
     /**
-     * A page of the keys that have live leases or live queue entries, in the order of their bytes in UTF-8. Its time is
-     * bounded by the number of keys in the store, and it never reads a counter of a key that is free. It may take
-     * several round trips, and what changes meanwhile may be missing.
+     * A page of the keys that have live leases or live queue entries. Its time is bounded by the number of keys in the
+     * store, its memory by the page. It never reads a counter of a key that is free. It may take several round trips,
+     * and what changes meanwhile may be missing.
+     *
+     * @see LockSelection
      */
     LockPage list(LockQuery query);
+
+    /** Counts the live leases and the live queue entries of all keys. Bounded like a list. */
+    LockSummary summary();
 
     /** The live leases and the live queue entries of one key; empty if it has none. Reads only. */
     Optional<LockStatus> status(String key);

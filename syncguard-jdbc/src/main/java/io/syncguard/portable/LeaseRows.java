@@ -1,7 +1,11 @@
 package io.syncguard.portable;
 
 import io.syncguard.Fence;
+import io.syncguard.LockOrder;
+import io.syncguard.LockPosition;
 import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.jdbc.JdbcConnections;
 import io.syncguard.portable.Session.Answer;
 import io.syncguard.spi.AcquireResult;
@@ -21,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Statements on many leases or queue entries, which lock no keys. */
 final class LeaseRows {
+
+    private static final String LIVE_LEASE = " WHERE expires_at > %s - " + LockBackend.TOLERANCE_MILLIS;
+    private static final String LIVE_ENTRY = " WHERE expires_at > %s";
 
     private final JdbcConnections connections;
     private final PortableSessions sessions;
@@ -157,21 +164,90 @@ final class LeaseRows {
                 KeyRows.bytes(after));
     }
 
-    /** Keys with live leases or queue entries, in the order of their bytes. */
-    List<String> used(LockQuery query, String after, int limit) {
+    /** The positions of keys with live leases or queue entries that fit, behind this one. */
+    List<LockPosition> used(LockQuery query, LockPosition after, int limit) {
+        return query.order() == LockOrder.KEY
+                        && !query.isWaitedFor()
+                        && query.owner().isEmpty()
+                ? byKey(query, after, limit)
+                : sorted(query, after, limit);
+    }
+
+    /** Reads no more keys than the indexes show to be on the page. */
+    private List<LockPosition> byKey(LockQuery query, LockPosition after, int limit) {
+        List<Object> parameters = new ArrayList<>();
+        List<String> tables = List.of(leases + LIVE_LEASE.formatted(clock), waiters + LIVE_ENTRY.formatted(clock));
+        List<String> selects = new ArrayList<>();
+        for (String table : tables) {
+            parameters.add(KeyRows.bytes(after.key()));
+            selects.add("SELECT lock_key FROM " + table + " AND lock_key > ?" + keys(query, parameters));
+        }
+        return keys("listing locks", String.join(" UNION ", selects), limit, parameters.toArray()).stream()
+                .map(key -> new LockPosition(LockOrder.KEY, 0, key))
+                .toList();
+    }
+
+    /** Groups all rows that fit. */
+    private List<LockPosition> sorted(LockQuery query, LockPosition after, int limit) {
+        List<Object> parameters = new ArrayList<>();
+        String rows = "SELECT lock_key, acquired_at, expires_at, NULL AS arrived_at, owner FROM " + leases
+                + LIVE_LEASE.formatted(clock) + keys(query, parameters)
+                + " UNION ALL SELECT lock_key, NULL, NULL, arrived_at, owner FROM " + waiters
+                + LIVE_ENTRY.formatted(clock) + keys(query, parameters);
+        String fits = query.isWaitedFor() ? " HAVING COUNT(arrived_at) > 0" : " HAVING COUNT(*) > 0";
+        if (!query.owner().isEmpty()) {
+            fits += " AND SUM(CASE WHEN POSITION(? IN owner) > 0 THEN 1 ELSE 0 END) > 0";
+            parameters.add(query.owner());
+        }
+        parameters.addAll(List.of(after.millis(), after.millis(), KeyRows.bytes(after.key()), limit));
+        String millis = switch (query.order()) {
+            case KEY -> "MIN(0)";
+            case LONGEST_HELD -> "MIN(acquired_at)";
+            case LONGEST_WAIT -> "MIN(arrived_at)";
+            case ENDS_FIRST -> "MIN(expires_at)";
+        };
+        Sql select = new Sql(
+                "SELECT millis, lock_key FROM (SELECT COALESCE(" + millis + ", " + LockPosition.NONE
+                        + ") AS millis, lock_key FROM (" + rows + ") r GROUP BY lock_key" + fits
+                        + ") k WHERE millis > ? OR millis = ? AND lock_key > ? ORDER BY millis, lock_key " + this.limit,
+                parameters);
+        return send("listing locks", null, List.of(select)).get(0).rows().stream()
+                .map(row -> new LockPosition(query.order(), row.number(0), row.key(1)))
+                .toList();
+    }
+
+    /** The conditions on the keys of one table. */
+    private static String keys(LockQuery query, List<Object> parameters) {
         byte[] prefix = KeyRows.bytes(query.prefix());
-        String range = " lock_key > ? AND SUBSTRING(lock_key, 1, ?) = ? AND expires_at > " + clock;
-        return keys(
-                "listing locks",
-                "SELECT lock_key FROM " + leases + " WHERE" + range + " - " + LockBackend.TOLERANCE_MILLIS
-                        + " UNION SELECT lock_key FROM " + waiters + " WHERE" + range,
-                limit,
-                KeyRows.bytes(after),
-                prefix.length,
-                prefix,
-                KeyRows.bytes(after),
-                prefix.length,
-                prefix);
+        parameters.addAll(List.of(prefix.length, prefix));
+        String conditions = " AND SUBSTRING(lock_key, 1, ?) = ?";
+        if (!query.part().isEmpty()) {
+            // The bytes of a text in UTF-8 are only where the text is.
+            parameters.add(KeyRows.bytes(query.part()));
+            conditions += " AND POSITION(? IN lock_key) > 0";
+        }
+        return conditions;
+    }
+
+    /** Counts all live leases and queue entries. */
+    LockSummary summary(List<LockStatus> queues) {
+        String select = "SELECT COUNT(DISTINCT lock_key), COUNT(*), COALESCE(" + clock + " - MIN(%s), 0) FROM ";
+        List<Answer> answers = send(
+                "counting locks",
+                null,
+                List.of(
+                        Sql.of(select.formatted("acquired_at") + leases + LIVE_LEASE.formatted(clock)),
+                        Sql.of(select.formatted("arrived_at") + waiters + LIVE_ENTRY.formatted(clock))));
+        Row ofLeases = answers.get(0).rows().get(0);
+        Row ofWaiters = answers.get(1).rows().get(0);
+        return new LockSummary(
+                ofLeases.number(0),
+                ofLeases.number(1),
+                ofWaiters.number(0),
+                ofWaiters.number(1),
+                Duration.ofMillis(ofLeases.number(2)),
+                Duration.ofMillis(ofWaiters.number(2)),
+                queues);
     }
 
     private List<String> keys(String doing, String select, int most, Object... parameters) {

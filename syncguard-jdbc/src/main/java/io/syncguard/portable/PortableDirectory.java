@@ -2,16 +2,19 @@ package io.syncguard.portable;
 
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
+import io.syncguard.LockPosition;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.jdbc.JdbcConnections;
 import io.syncguard.portable.KeyRows.States;
 import io.syncguard.rules.KeyRules;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockDirectory;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Looks into the tables. */
@@ -54,18 +57,35 @@ final class PortableDirectory implements LockDirectory {
 
     @Override
     public LockPage list(LockQuery query) {
-        List<LockStatus> found = new ArrayList<>();
-        String last = query.after();
-        List<String> keys;
+        Map<LockPosition, LockStatus> found = new LinkedHashMap<>();
+        LockPosition last = query.position();
+        List<LockPosition> positions;
         do {
-            keys = rows.used(query, last, query.limit() + 1);
-            if (!keys.isEmpty()) {
-                States seen = look("listing locks", keys);
-                keys.forEach(key -> seen.of(key).status(seen.now()).ifPresent(found::add));
-                last = keys.get(keys.size() - 1);
+            positions = rows.used(query, last, query.limit() + 1);
+            if (!positions.isEmpty()) {
+                States seen = look(
+                        "listing locks",
+                        positions.stream().map(LockPosition::key).toList());
+                positions.forEach(position -> seen.of(position.key())
+                        .status(seen.now())
+                        .filter(lock -> !query.isWaitedFor() || lock.waiters() > 0)
+                        .ifPresent(lock -> found.put(position, lock)));
+                last = positions.get(positions.size() - 1);
             }
-        } while (keys.size() > query.limit() && found.size() <= query.limit());
-        return LockPage.of(found.stream().limit(query.limit() + 1L).toList(), query.limit());
+        } while (positions.size() > query.limit() && found.size() <= query.limit());
+        return new LockPage(
+                found.values().stream().limit(query.limit()).toList(),
+                found.keySet().stream()
+                        .skip(query.limit() - 1L)
+                        .limit(found.size() - query.limit() > 0 ? 1 : 0)
+                        .map(LockPosition::toString)
+                        .findFirst()
+                        .orElse(null));
+    }
+
+    @Override
+    public LockSummary summary() {
+        return rows.summary(list(LockSummary.QUEUES).locks());
     }
 
     @Override

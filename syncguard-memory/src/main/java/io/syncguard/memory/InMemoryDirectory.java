@@ -4,21 +4,18 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.rules.KeyState;
 import io.syncguard.spi.KeyedLockId;
+import io.syncguard.spi.LockCount;
 import io.syncguard.spi.LockDirectory;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Comparator;
+import io.syncguard.spi.LockSelection;
 import java.util.List;
 import java.util.Optional;
 
 /** Looks into an {@link InMemoryStore}. */
 final class InMemoryDirectory implements LockDirectory {
-
-    private static final Comparator<String> BY_BYTES =
-            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     private final InMemoryStore store;
 
@@ -45,15 +42,23 @@ final class InMemoryDirectory implements LockDirectory {
 
     @Override
     public LockPage list(LockQuery query) {
-        return store.call(() -> LockPage.of(
-                store.used()
-                        .filter(key ->
-                                key.key().startsWith(query.prefix()) && BY_BYTES.compare(key.key(), query.after()) > 0)
-                        .sorted(Comparator.comparing(KeyState::key, BY_BYTES))
-                        .flatMap(key -> key.status(store.now()).stream())
-                        .limit(query.limit() + 1L)
-                        .toList(),
-                query.limit()));
+        return store.call(() -> {
+            LockSelection page = new LockSelection(query);
+            store.used()
+                    .filter(key -> LockSelection.fits(query, key.key()))
+                    .flatMap(key -> key.status(store.now(), LockSelection.entries(query)).stream())
+                    .forEach(page::offer);
+            return page.page();
+        });
+    }
+
+    @Override
+    public LockSummary summary() {
+        return store.call(() -> {
+            LockCount count = new LockCount();
+            store.used().flatMap(key -> key.status(store.now()).stream()).forEach(count::add);
+            return count.summary();
+        });
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockDirectory;
@@ -52,6 +53,11 @@ final class PostgresDirectory implements LockDirectory {
     @Override
     public LockPage list(LockQuery query) {
         return list.list(connections, query);
+    }
+
+    @Override
+    public LockSummary summary() {
+        return list.summary(connections);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.ForcedReleaseContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.LockListContract;
+import io.syncguard.core.LockSearchContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
@@ -91,6 +92,10 @@ class PostgresHostileForcedReleaseTests extends ForcedReleaseContract {}
 @ExtendWith(PostgresHostileStore.class)
 @Tag("verification")
 class PostgresHostileLockListTests extends LockListContract {}
+
+@ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
+class PostgresHostileLockSearchTests extends LockSearchContract {}
 
 @ExtendWith(PostgresHostileStore.class)
 @Tag("verification")

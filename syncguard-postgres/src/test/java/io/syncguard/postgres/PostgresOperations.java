@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockOrder;
 import io.syncguard.LockQuery;
 import io.syncguard.core.Requests;
 import io.syncguard.core.StoreCalls;
@@ -67,6 +68,15 @@ final class PostgresOperations {
         all.put("lookup", () -> backend.lookup("a"));
         all.put("lookup by lock id", () -> backend.lookupById(newLockId()));
         all.put("list", () -> backend.list(LockQuery.all()));
+        all.put(
+                "search",
+                () -> backend.list(LockQuery.all()
+                        .startingWith("a")
+                        .containing("a")
+                        .owner("a")
+                        .waitedFor()
+                        .orderedBy(LockOrder.ENDS_FIRST)));
+        all.put("summary", backend::summary);
         all.put("status", () -> backend.status("a"));
         all.put("blocking sessions", () -> backend.blockingSessions("a"));
         all.put("sweep", () -> sql("SELECT ${syncguard_locks}_sweep(ARRAY['" + lapsed().key() + "'])"));

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.Answers;
 import io.syncguard.spi.KeyedLockId;
@@ -68,6 +69,11 @@ final class RedisDirectory implements LockDirectory {
     @Override
     public LockPage list(LockQuery query) {
         return list.list(query);
+    }
+
+    @Override
+    public LockSummary summary() {
+        return list.summary();
     }
 
     @Override

@@ -2,7 +2,9 @@ package io.syncguard.redis;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockOrder;
 import io.syncguard.LockQuery;
+import io.syncguard.spi.LockSelection;
 import java.lang.ref.SoftReference;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -27,7 +29,8 @@ final class RedisKeyScan {
     static final String DOING = "listing locks";
 
     /**
-     * For this time after the scan of the first page, which may take a minute, further pages come from the same scan.
+     * For this time after the scan of the first page, which may take a minute, further pages and a summary come from the
+     * same scan.
      */
     private static final long PAGES_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -55,14 +58,19 @@ final class RedisKeyScan {
         this.pace = pace;
     }
 
-    /** Returns the keys of a query in their order. Some may be free again. */
+    /** Returns the keys that fit a query, in the order of their bytes in UTF-8. Some may be free again. */
     List<String> keys(LockQuery query) {
-        return scan(!query.after().isEmpty()).tailSet(query.after(), false).stream()
-                .filter(key -> key.startsWith(query.prefix()))
-                .toList();
+        NavigableSet<String> all = scan(!query.after().isEmpty());
+        return (query.order() == LockOrder.KEY ? all.tailSet(query.after(), false) : all)
+                .stream().filter(key -> LockSelection.fits(query, key)).toList();
     }
 
-    private NavigableSet<String> scan(boolean furtherPage) {
+    /** Returns all keys. Some may be free again. A recent scan is good enough. */
+    List<String> keys() {
+        return List.copyOf(scan(true));
+    }
+
+    private NavigableSet<String> scan(boolean mayBeRecent) {
         long before = begun.get();
         try {
             turn.lockInterruptibly();
@@ -73,7 +81,7 @@ final class RedisKeyScan {
         try {
             Scan known = last.get();
             // A scan that began after this call contains all keys that existed at the call.
-            if (known != null && (known.number() > before || furtherPage && known.isRecent(pace.now()))) {
+            if (known != null && (known.number() > before || mayBeRecent && known.isRecent(pace.now()))) {
                 return known.result();
             }
             return newScan();

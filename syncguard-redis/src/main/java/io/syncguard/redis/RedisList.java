@@ -1,9 +1,13 @@
 package io.syncguard.redis;
 
+import io.syncguard.LockOrder;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.spi.Answers;
+import io.syncguard.spi.LockCount;
+import io.syncguard.spi.LockSelection;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -44,18 +48,28 @@ final class RedisList {
     }
 
     LockPage list(LockQuery query) {
-        List<String> candidates = scan.keys(query);
-        List<LockStatus> found = new ArrayList<>();
-        inChunks(candidates, chunk -> {
-            found.addAll(statuses(chunk.stream().map(locks::of).toList()));
-            // One lock more than the limit shows whether there is another page.
-            return found.size() <= query.limit();
+        LockSelection page = new LockSelection(query);
+        inChunks(scan.keys(query), chunk -> {
+            statuses(chunk.stream().map(locks::of).toList(), LockSelection.entries(query))
+                    .forEach(page::offer);
+            return query.order() != LockOrder.KEY || !page.isFull();
         });
-        return LockPage.of(found, query.limit());
+        return page.page();
+    }
+
+    /** Reads each lock. */
+    LockSummary summary() {
+        LockCount count = new LockCount();
+        inChunks(scan.keys(), chunk -> {
+            statuses(chunk.stream().map(locks::of).toList(), LockStatus.MAX_QUEUE)
+                    .forEach(count::add);
+            return true;
+        });
+        return count.summary();
     }
 
     Optional<LockStatus> status(String key) {
-        return statuses(List.of(locks.of(key))).stream().findFirst();
+        return statuses(List.of(locks.of(key)), LockStatus.MAX_QUEUE).stream().findFirst();
     }
 
     /** Finds the keys of locks whose names are known. If a name may be a hash, a lease or queue entry tells the key. */
@@ -78,9 +92,8 @@ final class RedisList {
     }
 
     /** Leaves out locks that nobody holds or waits for any more. */
-    private List<LockStatus> statuses(List<RedisLock> asked) {
-        return ask(asked, LockStatus.MAX_QUEUE, (lock, reply) -> RedisReplyReader.readStatus(reply, lock.key()))
-                .stream()
+    private List<LockStatus> statuses(List<RedisLock> asked, int entries) {
+        return ask(asked, entries, (lock, reply) -> RedisReplyReader.readStatus(reply, lock.key())).stream()
                 .filter(status -> !status.holders().isEmpty() || status.waiters() > 0)
                 .toList();
     }

@@ -7,6 +7,7 @@ import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.ForcedReleaseContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.LockListContract;
+import io.syncguard.core.LockSearchContract;
 import io.syncguard.core.PermitContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
@@ -101,6 +102,10 @@ class RedisClusterForcedReleaseTests extends ForcedReleaseContract {}
 @ExtendWith(RedisClusterStore.class)
 @Tag("verification")
 class RedisClusterLockListTests extends LockListContract {}
+
+@ExtendWith(RedisClusterStore.class)
+@Tag("verification")
+class RedisClusterLockSearchTests extends LockSearchContract {}
 
 @ExtendWith(RedisClusterStore.class)
 @Tag("verification")

@@ -7,6 +7,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -312,6 +313,12 @@ public final class InterceptedBackend extends StoreCalls {
         public LockPage list(LockQuery query) {
             beforeLookup.run();
             return store.list(query);
+        }
+
+        @Override
+        public LockSummary summary() {
+            beforeLookup.run();
+            return store.summary();
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import io.syncguard.batching.BatchingBackend;
 import io.syncguard.concurrent.Time;
@@ -163,6 +164,10 @@ public class StoreCalls extends ForwardingBackend {
 
     public LockPage list(LockQuery query) {
         return directory().list(query);
+    }
+
+    public LockSummary summary() {
+        return directory().summary();
     }
 
     public Optional<LockStatus> status(String key) {

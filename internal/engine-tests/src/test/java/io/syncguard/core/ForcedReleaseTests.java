@@ -13,6 +13,8 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
+import io.syncguard.LockOrder;
+import io.syncguard.LockPosition;
 import io.syncguard.LockQuery;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
@@ -192,13 +194,31 @@ class ForcedReleaseTests {
 
     @Test
     void each_part_of_a_query_can_be_changed_without_the_others() {
-        LockQuery query =
-                LockQuery.all().startingWith("order:").after("order:41").limit(7);
+        LockQuery query = LockQuery.all()
+                .startingWith("order:")
+                .containing("4")
+                .owner("host")
+                .waitedFor()
+                .after("order:41")
+                .limit(7);
 
-        assertThat(LockQuery.all().startingWith("order:").after("order:41").limit(7))
+        assertThat(LockQuery.all()
+                        .limit(7)
+                        .after("order:41")
+                        .waitedFor()
+                        .owner("host")
+                        .containing("4")
+                        .startingWith("order:"))
                 .isEqualTo(query);
-        assertThat(LockQuery.all().limit(7).after("order:41").startingWith("order:"))
-                .isEqualTo(query);
+    }
+
+    @Test
+    void another_order_begins_with_its_first_page() {
+        LockQuery query = LockQuery.all().orderedBy(LockOrder.LONGEST_WAIT).after("1500:order:41");
+
+        assertThat(query.position()).isEqualTo(new LockPosition(LockOrder.LONGEST_WAIT, 1500, "order:41"));
+        assertThat(query.limit(7).after()).isEqualTo("1500:order:41");
+        assertThat(query.orderedBy(LockOrder.ENDS_FIRST).after()).isEmpty();
     }
 
     @ParameterizedTest

@@ -53,6 +53,7 @@ class NotSentTests {
         calls.put("rotateFence", held::rotateFence);
         calls.put("holders", () -> locks.admin().holders("order:42"));
         calls.put("list", () -> locks.admin().list(LockQuery.all()));
+        calls.put("summary", locks.admin()::summary);
         calls.put("status", () -> locks.admin().status("order:42"));
         calls.put("health", locks.diagnostics()::checkStore);
 

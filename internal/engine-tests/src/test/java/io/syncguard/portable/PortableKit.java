@@ -5,6 +5,7 @@ import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.ForcedReleaseContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.LockListContract;
+import io.syncguard.core.LockSearchContract;
 import io.syncguard.core.PermitContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
@@ -34,6 +35,9 @@ abstract class PortableKit {
 
     @Nested
     class LockList extends LockListContract {}
+
+    @Nested
+    class LockSearch extends LockSearchContract {}
 
     @Nested
     class FenceRotation extends FenceRotationContract {}

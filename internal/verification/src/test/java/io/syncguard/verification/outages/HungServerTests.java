@@ -358,6 +358,7 @@ class HungServerTests {
         add("lookup by id", () -> engine.admin().lookupById("A".repeat(22)));
         add("status", () -> engine.admin().status("order"));
         add("list", () -> engine.admin().list(LockQuery.all()));
+        add("summary", engine.admin()::summary);
         add("release by force", () -> engine.admin().forceRelease("order", "test"));
         add("leader", () -> election.leader("scheduler"));
     }
