@@ -65,9 +65,26 @@ public interface LockAdmin {
      * {@link ForcedRelease#remaining}. A lease that is granted within that time ends, too. The next fence of the key is
      * drawn, so that every later one is larger, too.
      *
+     * <p>Ends also a lease that was granted after the caller looked. A person who has seen a holder names its grant:
+     * {@link #forceRelease(String, Fence, String)}.
+     *
      * @param reason who and why: for the log, and for {@link LockListener#forceReleased}
      */
     ForcedRelease forceRelease(String key, String reason);
+
+    /**
+     * Ends the lease of the key with this fence, and no other. If it is over, nothing changes, and
+     * {@link ForcedRelease#remaining} has those who hold the key now. Otherwise like
+     * {@link #forceRelease(String, String)}.
+     *
+     * @param fence that of the grant, from {@link LockInfo#fence} or {@link LockHandle#fence}
+     */
+    ForcedRelease forceRelease(String key, Fence fence, String reason);
+
+    /** Like {@link #forceRelease(String, Fence, String)} without a reason. */
+    default ForcedRelease forceRelease(String key, Fence fence) {
+        return forceRelease(key, fence, "no reason was given");
+    }
 
     /** Like {@link #forceRelease(String, String)} without a reason. */
     default ForcedRelease forceRelease(String key) {

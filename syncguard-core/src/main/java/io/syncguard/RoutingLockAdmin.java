@@ -57,4 +57,9 @@ final class RoutingLockAdmin implements LockAdmin {
     public ForcedRelease forceRelease(String key, String reason) {
         return current.get().forceRelease(key, reason);
     }
+
+    @Override
+    public ForcedRelease forceRelease(String key, Fence fence, String reason) {
+        return current.get().forceRelease(key, fence, reason);
+    }
 }

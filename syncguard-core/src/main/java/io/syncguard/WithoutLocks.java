@@ -111,7 +111,12 @@ final class WithoutLocks implements LockManager {
 
         @Override
         public ForcedRelease forceRelease(String key, String reason) {
-            return new ForcedRelease(LockLimits.key(key), 0, 0, null);
+            return ForcedRelease.ofFreeKey(LockLimits.key(key));
+        }
+
+        @Override
+        public ForcedRelease forceRelease(String key, Fence fence, String reason) {
+            return forceRelease(key, reason);
         }
     }
 

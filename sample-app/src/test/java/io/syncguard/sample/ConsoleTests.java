@@ -41,6 +41,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConsoleTests {
 
+    private static final String PATH = "/actuator/syncguardconsole";
+
     private static final Duration WAIT = Duration.ofMinutes(2);
 
     private static final String LINES_OF = """
@@ -73,6 +75,7 @@ class ConsoleTests {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<LockHandle> held = new ArrayList<>();
     private final List<Future<LockHandle>> waiting = new ArrayList<>();
+    private final int port;
     private final String url;
 
     private Browser browser;
@@ -90,7 +93,8 @@ class ConsoleTests {
     private DataSource database;
 
     ConsoleTests(@LocalServerPort int port) {
-        this.url = "http://127.0.0.1:" + port + "/actuator/syncguardconsole";
+        this.port = port;
+        this.url = "http://127.0.0.1:" + port + PATH;
     }
 
     @BeforeAll
@@ -347,20 +351,66 @@ class ConsoleTests {
 
     @Tag("verification")
     @Test
-    void theNameStandsBesideAHiddenKey() {
-        hold("voucher:ann@example.com", "vouchers@4711@berlin");
-        try (ConfigurableApplicationContext hidden = new SpringApplicationBuilder(SampleApplication.class)
+    void behindABalancerEachInstanceIsShownByItself() throws Exception {
+        try (ConfigurableApplicationContext other = otherInstance("--syncguard.owner=the-other");
+                Balancer balancer = new Balancer(List.of(port, portOf(other)))) {
+            locks.admin().forceRelease("nobody:here", "by ann");
+            other.getBean(LockManager.class).admin().forceRelease("nobody:there", "by bob");
+            LockHandle there = other.getBean(LockManager.class).acquire(LockRequest.of("refund", "there"));
+
+            browser.show(balancer.url() + PATH);
+
+            browser.awaitText("#events", "nobody:here");
+            browser.awaitText("#events", "nobody:there");
+            assertThat(browser.textsOf("#events .item"))
+                    .anyMatch(event -> event.contains("nobody:there") && event.contains("the-other · "));
+            String shown = browser.find("#instances").getAttribute("value");
+            browser.run(
+                    "window.shown = new Set(); new MutationObserver(() => window.shown.add("
+                            + "document.getElementById('instances').value + document.getElementById('names').textContent.includes('refund')))"
+                            + ".observe(document.getElementById('updated'), {childList: true, characterData: true, subtree: true})");
+            await().atMost(WAIT)
+                    .until(
+                            () -> browser.run("return performance.getEntriesByType('resource').length > 12"),
+                            Boolean.TRUE::equals);
+            assertThat(browser.run("return [...window.shown].length")).isEqualTo(1L);
+
+            String another = (String) browser.run(
+                    "const select = document.getElementById('instances');"
+                            + " select.value = [...select.options].map(each => each.value).find(each => each !== arguments[0]);"
+                            + " select.dispatchEvent(new Event('change')); return select.value",
+                    shown);
+            assertThat(another).isNotEqualTo(shown);
+            assertThat(browser.textsOf("#names [data-name=refund]").isEmpty())
+                    .isNotEqualTo(String.valueOf(browser.run("return [...window.shown][0]"))
+                            .endsWith("false"));
+            there.release();
+        }
+    }
+
+    private ConfigurableApplicationContext otherInstance(String argument) {
+        return new SpringApplicationBuilder(SampleApplication.class)
                 .run(
                         "--server.port=0",
                         "--spring.jmx.enabled=false",
-                        "--management.endpoint.syncguard.show-values=never",
+                        argument,
                         "--syncguard.leader.elections.settlement.auto-startup=false",
                         "--spring.datasource.url=" + postgres.getJdbcUrl(),
-                        "--spring.datasource.username=postgres")) {
+                        "--spring.datasource.username=postgres");
+    }
+
+    private static int portOf(ConfigurableApplicationContext instance) {
+        return instance.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+    }
+
+    @Test
+    void theNameStandsBesideAHiddenKey() {
+        hold("voucher:ann@example.com", "vouchers@4711@berlin");
+        try (ConfigurableApplicationContext hidden =
+                otherInstance("--management.endpoint.syncguard.show-values=never")) {
             LockManager own = hidden.getBean(LockManager.class);
             own.acquire(LockRequest.of("voucher", "bob@example.com")).release();
-            browser.show("http://127.0.0.1:" + hidden.getEnvironment().getRequiredProperty("local.server.port")
-                    + "/actuator/syncguardconsole");
+            browser.show("http://127.0.0.1:" + portOf(hidden) + PATH);
 
             browser.awaitText(".lock .key", "voucher");
             browser.awaitText("#hidden-keys", "management.endpoint.syncguard.show-values");
@@ -433,7 +483,10 @@ class ConsoleTests {
         assertThat(confirm.isEnabled()).isTrue();
         confirm.click();
 
-        browser.awaitText("#done", "1 lease of “payment:7” ended by force");
+        browser.awaitText(
+                "#done",
+                "Released “payment:7” by force: ended payments@4711@berlin (fence "
+                        + hangs.fence().value());
         browser.awaitNone("[data-lock='payment:7']");
         browser.awaitText("[data-event=FORCE_RELEASED]", "the provider does not answer");
         assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
@@ -489,16 +542,55 @@ class ConsoleTests {
         assertThat(browser.run("return document.activeElement.id")).isEqualTo("reason");
         hangs.release();
         browser.awaitText("#force-facts", "Nobody waits for it");
-        assertThat(browser.find("#force-facts").getText()).contains("payments@815@hamburg");
+        assertThat(browser.find("#force-facts").getText())
+                .contains("which is over")
+                .contains("these hold it and keep it: payments@815@hamburg");
 
         browser.find("#reason").sendKeys(Keys.ESCAPE);
         browser.awaitText("[data-lock='payment:10'] .why", "payments@815@hamburg");
         assertThat(browser.run("return document.activeElement.dataset.force")).isEqualTo("payment:10");
         browser.click("[data-force='payment:10']");
         browser.find("#reason").sendKeys("it hangs", Keys.ENTER);
-        browser.awaitText("#done", "1 lease of “payment:10” ended by force");
+        browser.awaitText("#done", "Released “payment:10” by force: ended payments@815@hamburg");
         assertThat(browser.run("return document.activeElement.id")).isEqualTo("done");
         assertThat(waits.get().state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void aReleaseSparesTheHolderThatFollowsTheOneThatWasSeen() throws Exception {
+        LockHandle seen = hold("payment:11", "payments@4711@berlin");
+        Future<LockHandle> waits = waitFor("payment:11", request("payment:11", "payments@815@hamburg"));
+        browser.click("[data-lock='payment:11'] .lock");
+        browser.click("[data-force='payment:11']");
+        browser.awaitText("#force-facts", "1 waits for it");
+        browser.find("#reason").sendKeys("it hangs");
+
+        seen.release();
+        LockHandle next = waits.get();
+        browser.click("#confirm");
+
+        browser.awaitText("#done", "Nothing was released: payments@4711@berlin");
+        browser.awaitText(
+                "#done",
+                "Held now by payments@815@hamburg (fence " + next.fence().value() + ")");
+        assertThat(next.isHeld()).isTrue();
+        assertThat(browser.errors()).singleElement().asString().contains("409");
+    }
+
+    @Test
+    void oneOfSeveralHoldersIsReleasedByForce() {
+        LockHandle hangs = locks.acquire(request("stock:12", "stock@1@berlin").shared());
+        LockHandle works = locks.acquire(request("stock:12", "stock@2@berlin").shared());
+        browser.click("[data-lock='stock:12'] .lock");
+
+        browser.click("[data-force-grant='" + hangs.fence().value() + "']");
+        browser.find("#reason").sendKeys("it hangs", Keys.ENTER);
+
+        browser.awaitText(
+                "#done", "ended stock@1@berlin (fence " + hangs.fence().value() + ")");
+        assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(works.isHeld()).isTrue();
+        works.release();
     }
 
     @Test

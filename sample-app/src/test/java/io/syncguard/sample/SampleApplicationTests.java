@@ -151,7 +151,7 @@ class SampleApplicationTests {
         HttpResponse<String> released = delete("/actuator/syncguard/report:hangs?reason=a+test");
 
         assertThat(released.statusCode()).isEqualTo(200);
-        assertThat(released.body()).contains("\"released\":1", "\"remaining\":0");
+        assertThat(released.body()).contains("\"released\":[{", "\"remaining\":[]");
         assertThat(report.join().statusCode())
                 .as("of the body that lost its lock")
                 .isGreaterThanOrEqualTo(500);

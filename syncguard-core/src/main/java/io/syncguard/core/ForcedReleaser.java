@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockReason;
 import io.syncguard.MessageText;
@@ -10,16 +11,24 @@ import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Ends all leases of a key for an operator, also those of other processes. A lease whose row is locked is tried again
+ * Ends the leases of a key for an operator, also those of other processes. A lease whose row is locked is tried again
  * for half a second: a heartbeat locks it for a moment, and a commit may take longer. Thread-safe.
  */
 final class ForcedReleaser {
 
     private static final Log log = LogFactory.getLog(ForcedReleaser.class);
+
+    /** How many leases a message names. */
+    private static final int LISTED = 3;
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
@@ -37,19 +46,25 @@ final class ForcedReleaser {
         this.time = time;
     }
 
-    ForcedRelease release(String key, String longReason) {
+    /** @param only the fence of the only lease to end; {@code null} for all */
+    ForcedRelease release(String key, @Nullable Fence only, String longReason) {
         String reason = MessageText.shortened(LockLimits.requireNonNull("reason", longReason));
         long until = time.nanoTime() + PATIENCE.toNanos();
-        ForcedRelease done = backend.directory().forceRelease(key);
+        ForcedRelease done = backend.directory().forceRelease(key, only);
         try {
-            for (int tries = 1; done.remaining() > 0 && pause(tries, until); tries++) {
-                done = together(done, backend.directory().forceRelease(key));
+            for (int tries = 1; isToTryAgain(done, only) && pause(tries, until); tries++) {
+                done = together(done, backend.directory().forceRelease(key, only));
             }
         } finally {
             // Also if a later try fails: leases may have ended before it.
-            ended(done, reason);
+            ended(done, only, reason);
         }
         return done;
+    }
+
+    private static boolean isToTryAgain(ForcedRelease done, @Nullable Fence only) {
+        return done.remaining().stream()
+                .anyMatch(lease -> only == null || lease.fence().equals(only));
     }
 
     /** @return whether there is time for another try */
@@ -71,35 +86,50 @@ final class ForcedReleaser {
     private static ForcedRelease together(ForcedRelease before, ForcedRelease last) {
         return new ForcedRelease(
                 last.key(),
-                before.released() + last.released(),
+                Stream.concat(before.released().stream(), last.released().stream())
+                        .toList(),
                 last.remaining(),
-                last.released() > 0 ? last.fence() : before.fence());
+                last.released().isEmpty() ? before.fence() : last.fence());
     }
 
-    private void ended(ForcedRelease done, String reason) {
-        report(done, reason);
-        Fence fence = done.fence();
-        if (fence != null && done.remaining() == 0) {
-            endHere(done.key(), fence);
-        }
+    private void ended(ForcedRelease done, @Nullable Fence only, String reason) {
+        report(done, only, reason);
+        endHere(done);
         dispatcher.forceReleased(done, reason);
     }
 
-    private static void report(ForcedRelease done, String reason) {
+    private static void report(ForcedRelease done, @Nullable Fence only, String reason) {
         String lock = "Lock '" + done.key() + "' was ";
-        String end = " Reason: " + reason;
-        if (done.released() == 0 && done.remaining() == 0) {
-            log.info(OneLine.of(lock + "to be released by force, but nobody held it." + end));
+        String end = ". Reason: " + reason;
+        if (!done.released().isEmpty()) {
+            String left =
+                    isToTryAgain(done, only) ? "; left because of a running commit: " + listed(done.remaining()) : "";
+            log.warn(OneLine.of(lock + "released by force: ended " + listed(done.released()) + left + end));
+        } else if (isToTryAgain(done, only)) {
+            log.warn(OneLine.of(lock + "not released by force because of a running commit under "
+                    + listed(done.remaining()) + end));
         } else {
-            log.warn(OneLine.of(lock + "released by force: " + done.released() + " lease(s) ended, " + done.remaining()
-                    + " remain because of a running commit." + end));
+            String holders =
+                    done.remaining().isEmpty() ? "nobody held it" : "it is held by " + listed(done.remaining());
+            String grant = only == null ? "" : " (fence " + only.value() + ")";
+            log.info(OneLine.of(lock + "to be released by force" + grant + ", but " + holders + end));
         }
     }
 
-    /** Ends this process's leases now, before their heartbeats. A lease with a larger fence was granted afterwards. */
-    private void endHere(String key, Fence fence) {
+    /** Names leases, the first {@value #LISTED} of them. */
+    private static String listed(List<LockInfo> leases) {
+        String named = leases.stream()
+                .limit(LISTED)
+                .map(lease -> "'" + lease.owner() + "' (fence " + lease.fence().value() + ")")
+                .collect(Collectors.joining(", "));
+        return leases.size() <= LISTED ? named : named + " and " + (leases.size() - LISTED) + " more";
+    }
+
+    /** Ends this process's leases now, before their heartbeats. */
+    private void endHere(ForcedRelease done) {
+        Set<Fence> ended = done.released().stream().map(LockInfo::fence).collect(Collectors.toUnmodifiableSet());
         for (Lease lease : monitor.leases()) {
-            if (lease.key().equals(key) && lease.fence().compareTo(fence) < 0) {
+            if (lease.key().equals(done.key()) && ended.contains(lease.fence())) {
                 lease.lose(LockReason.RELEASED_BY_FORCE, "it was released by force");
             }
         }

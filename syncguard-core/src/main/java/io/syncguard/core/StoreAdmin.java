@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.BackendInfo;
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockAdmin;
 import io.syncguard.LockInfo;
@@ -72,7 +73,13 @@ final class StoreAdmin implements LockAdmin {
 
     @Override
     public ForcedRelease forceRelease(String key, String reason) {
-        return BackendFailure.ask(() -> forcedReleaser.release(LockLimits.key(key), reason));
+        return BackendFailure.ask(() -> forcedReleaser.release(LockLimits.key(key), null, reason));
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key, Fence fence, String reason) {
+        Fence only = LockLimits.requireNonNull("fence", fence);
+        return BackendFailure.ask(() -> forcedReleaser.release(LockLimits.key(key), only, reason));
     }
 
     private <T> T ask(Function<LockDirectory, T> question) {

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -179,8 +180,8 @@ final class WatchedBackend implements LockBackend {
         }
 
         @Override
-        public ForcedRelease forceRelease(String key) {
-            return looked(() -> directory.forceRelease(key));
+        public ForcedRelease forceRelease(String key, @Nullable Fence only) {
+            return looked(() -> directory.forceRelease(key, only));
         }
 
         private <A> A lookedAtAll(Supplier<A> look) {

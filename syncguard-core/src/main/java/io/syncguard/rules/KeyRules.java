@@ -1,5 +1,6 @@
 package io.syncguard.rules;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.AcquireRequest;
@@ -114,10 +115,14 @@ public final class KeyRules {
         return step.decide(new ReleaseRule(step).releaseAfter(lockId, held));
     }
 
-    /** Ends all leases of the key, whoever has them, and draws a fence. */
-    public Decision<ForcedRelease> forceRelease(KeyState key, long now) {
+    /**
+     * Ends leases of the key, whoever has them, and draws a fence.
+     *
+     * @param only the fence of the only lease to end; {@code null} for all
+     */
+    public Decision<ForcedRelease> forceRelease(KeyState key, @Nullable Fence only, long now) {
         KeyStep step = step(key, now);
-        return step.decide(new ReleaseRule(step).forceRelease());
+        return step.decide(new ReleaseRule(step).forceRelease(only));
     }
 
     /** Sets the lease to end one ttl from now. */

@@ -2,12 +2,15 @@ package io.syncguard.rules;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockInfo;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.Hashes;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -47,16 +50,31 @@ final class ReleaseRule {
         });
     }
 
-    ForcedRelease forceRelease() {
-        List<StoredLease> all = List.copyOf(step.leases().all());
-        int live = (int) all.stream().filter(lease -> lease.isLive(step.now())).count();
-        if (live == 0) {
-            return new ForcedRelease(step.key(), 0, 0, null);
+    /** @param only the fence of the only lease to end; {@code null} for all */
+    ForcedRelease forceRelease(@Nullable Fence only) {
+        List<StoredLease> asked = step.leases().all().stream()
+                .filter(lease -> only == null || lease.fence().equals(only))
+                .toList();
+        List<StoredLease> others = step.leases().all().stream()
+                .filter(lease -> !asked.contains(lease))
+                .toList();
+        List<LockInfo> released = live(asked);
+        List<LockInfo> remaining = live(others);
+        if (released.isEmpty()) {
+            return new ForcedRelease(step.key(), released, remaining, null);
         }
         Fence fence = step.fences().hasNext() ? step.fences().next(step.now()) : null;
-        all.forEach(step.leases()::remove);
+        asked.forEach(step.leases()::remove);
         step.wakeGrantable();
-        return new ForcedRelease(step.key(), live, 0, fence);
+        return new ForcedRelease(step.key(), released, remaining, fence);
+    }
+
+    private List<LockInfo> live(List<StoredLease> leases) {
+        return leases.stream()
+                .filter(lease -> lease.isLive(step.now()))
+                .sorted(Comparator.comparing(StoredLease::fence))
+                .map(lease -> Hashes.abbreviated(lease.info(step.key())))
+                .toList();
     }
 
     /** Deletes the queue entry with this lock id, or ends its lease in this way. */

@@ -1,5 +1,6 @@
 package io.syncguard.spi;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -8,6 +9,7 @@ import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a store knows of its locks, and the forced release, for operators. Each call blocks for one network timeout at
@@ -42,7 +44,10 @@ public interface LockDirectory {
     /**
      * Ends all leases of the key, whoever has them, and takes the next fence of the key, which is larger than theirs.
      * Then it wakes all who can be granted the key now. Nothing is handed over. It is durable like a grant. A lease
-     * whose row is locked remains, and the engine tries again. Without a lease nothing is written.
+     * whose row is locked remains, and the engine tries again. Without a live lease that is asked for, it takes no
+     * fence and wakes nobody.
+     *
+     * @param only the fence of the only lease to end; {@code null} for all
      */
-    ForcedRelease forceRelease(String key);
+    ForcedRelease forceRelease(String key, @Nullable Fence only);
 }

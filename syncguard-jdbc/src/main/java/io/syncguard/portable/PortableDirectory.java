@@ -1,5 +1,6 @@
 package io.syncguard.portable;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockPosition;
@@ -16,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Looks into the tables. */
 final class PortableDirectory implements LockDirectory {
@@ -95,10 +97,10 @@ final class PortableDirectory implements LockDirectory {
     }
 
     @Override
-    public ForcedRelease forceRelease(String key) {
+    public ForcedRelease forceRelease(String key, @Nullable Fence only) {
         States seen = look("releasing lock '" + key + "' by force", List.of(key));
         if (seen.of(key).leases().isEmpty()) {
-            return rules.forceRelease(seen.of(key), seen.now()).answer();
+            return rules.forceRelease(seen.of(key), only, seen.now()).answer();
         }
         return steps.run(
                 "releasing lock '" + key + "' by force",
@@ -106,7 +108,7 @@ final class PortableDirectory implements LockDirectory {
                 connections.timeout(),
                 List.of(key),
                 KeySteps.Locking.WAITING,
-                locked -> locked.done(rules.forceRelease(locked.of(key), locked.now())));
+                locked -> locked.done(rules.forceRelease(locked.of(key), only, locked.now())));
     }
 
     private States look(String doing, List<String> keys) {

@@ -1,5 +1,6 @@
 package io.syncguard.memory;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -13,6 +14,7 @@ import io.syncguard.spi.LockDirectory;
 import io.syncguard.spi.LockSelection;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Looks into an {@link InMemoryStore}. */
 final class InMemoryDirectory implements LockDirectory {
@@ -67,7 +69,7 @@ final class InMemoryDirectory implements LockDirectory {
     }
 
     @Override
-    public ForcedRelease forceRelease(String key) {
-        return store.step(key, store.rules()::forceRelease);
+    public ForcedRelease forceRelease(String key, @Nullable Fence only) {
+        return store.step(key, (state, now) -> store.rules().forceRelease(state, only, now));
     }
 }

@@ -30,7 +30,7 @@ record InstalledSchema(
         boolean runsBlocks) {
 
     /** The lowest version of the script, as its version function answers, that the library works with. */
-    private static final int VERSION = 6;
+    private static final int VERSION = 7;
 
     /**
      * Finds a function by its exact signature: an overload hides all functions of that name from to_regproc. Its body

@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -11,6 +12,7 @@ import io.syncguard.spi.LockDirectory;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the tables of the locks, and ends leases by force. */
 final class PostgresDirectory implements LockDirectory {
@@ -66,7 +68,7 @@ final class PostgresDirectory implements LockDirectory {
     }
 
     @Override
-    public ForcedRelease forceRelease(String key) {
-        return release.force(connections, key);
+    public ForcedRelease forceRelease(String key, @Nullable Fence only) {
+        return release.force(connections, key, only);
     }
 }

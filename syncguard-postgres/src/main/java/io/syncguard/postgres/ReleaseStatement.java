@@ -2,7 +2,9 @@ package io.syncguard.postgres;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockInfo;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.Hashes;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.ReleaseResult.HandOver;
@@ -20,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Releases leases and leaves queues: one with a hand-over, many at once without, a batch of callers, one before its
- * {@code holdAtLeast} is over, and all of a key by force.
+ * {@code holdAtLeast} is over, and those of a key by force.
  */
 final class ReleaseStatement {
 
@@ -55,8 +57,8 @@ final class ReleaseStatement {
             """;
 
     private static final String FORCE = """
-            SELECT released, remaining, drawn_fence
-            FROM ${syncguard_locks}_force_release(?::TEXT)
+            SELECT released, user_key, lock_id, mode, acquired_at_ms, expires_at_ms, fence, owner, drawn_fence
+            FROM ${syncguard_locks}_force_release(?::TEXT, ?::BIGINT)
             """;
 
     private final String release;
@@ -224,20 +226,28 @@ final class ReleaseStatement {
                 ReleaseStatement::only);
     }
 
-    ForcedRelease force(PostgresConnections connections, String key) {
+    /** @param only the fence of the only lease to end; {@code null} for all */
+    ForcedRelease force(PostgresConnections connections, String key, @Nullable Fence only) {
         return connections.query(
                 "releasing lock '" + key + "' by force",
                 force,
-                (connection, statement) -> statement.setString(1, key),
-                rows -> {
-                    rows.next();
-                    long fence = rows.getLong("drawn_fence");
-                    return new ForcedRelease(
-                            key,
-                            rows.getInt("released"),
-                            rows.getInt("remaining"),
-                            fence == 0 ? null : new Fence(fence));
-                });
+                (connection, statement) -> {
+                    statement.setString(1, key);
+                    statement.setObject(2, only == null ? null : only.value(), Types.BIGINT);
+                },
+                rows -> forced(rows, key));
+    }
+
+    private static ForcedRelease forced(ResultSet rows, String key) throws SQLException {
+        List<LockInfo> released = new ArrayList<>();
+        List<LockInfo> remaining = new ArrayList<>();
+        long fence = 0;
+        while (rows.next()) {
+            LockInfo lease = Hashes.abbreviated(LookupStatement.info(rows));
+            (rows.getBoolean("released") ? released : remaining).add(lease);
+            fence = rows.getLong("drawn_fence");
+        }
+        return new ForcedRelease(key, released, remaining, fence == 0 ? null : new Fence(fence));
     }
 
     private static ReleaseResult only(ResultSet rows) throws SQLException {

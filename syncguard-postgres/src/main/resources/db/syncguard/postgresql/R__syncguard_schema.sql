@@ -108,7 +108,7 @@ BEGIN
         acquire_readers(text[],int4[],text[],int8[],text[],bool[],int8[],text[],bool[],int8,text)
         acquire_together(text[],bool[],int4[],text[],int8[],text[],text) blockers(text,int4,text)
         delete_lapsed(text,bool,int4,int8) delete_lease(text,text,bool) extend(text[],int8[]) fence_after(int8,int8)
-        fence_counters() fence_key(text) fence_source() fence_text(int8) force_release(text) forget(text,int8)
+        fence_counters() fence_key(text) fence_source() fence_text(int8) force_release(text,int8) forget(text,int8)
         free_readers(text[],int4[]) grant(text,bool,text,int8,text,int8) hand_out(text)
         hand_over(text,text,text,bool,int8,text,int8[]) idle_counters(text[],int8) is_live(int8,int8) key_of(text)
         key_of_fence(text) last_fence() leave(text[]) lock_key(text,bool) lock_keys(text[]) lockers(xid)
@@ -1635,15 +1635,20 @@ BEGIN
 END
 $function$;
 
--- Ends all leases of a key at the request of an operator, draws a fence that is larger than theirs, and wakes the
--- waiters that can be granted the key now. A lease whose row a transaction locks remains. drawn_fence is null if no
--- live lease has ended, and 0 if the counter is at its end.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(
-    p_key TEXT, OUT released INTEGER, OUT remaining INTEGER, OUT drawn_fence BIGINT
+-- Ends the leases of a key at the request of an operator, draws a fence that is larger than theirs, and wakes the
+-- waiters that can be granted the key now. With p_fence, it ends the lease with this fence only. A lease whose row a
+-- transaction locks remains. Answers the live leases, and which of them have ended. drawn_fence is null if none has, and
+-- 0 if the counter is at its end.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(p_key TEXT, p_fence BIGINT DEFAULT NULL)
+RETURNS TABLE (
+    released BOOLEAN, user_key TEXT, lock_id TEXT, mode TEXT, acquired_at_ms BIGINT, expires_at_ms BIGINT,
+    fence TEXT, owner TEXT, drawn_fence BIGINT
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now BIGINT;
+    v_now   BIGINT;
+    v_ids   TEXT[];
+    v_fence BIGINT;
 BEGIN
     -- The serialising row first, as in _hand_over. Without a lease the key may have no counter, and gets none.
     PERFORM 1 FROM ${syncguard_fence_counters} c
@@ -1652,22 +1657,40 @@ BEGIN
     -- After the wait for the row, in which a lease may have lapsed.
     v_now := ${syncguard_locks}_now();
 
-    WITH "Exclusive" AS (
-        DELETE FROM ${syncguard_locks} l WHERE l.key = (
-            SELECT s.key FROM ${syncguard_locks} s WHERE s.key = p_key FOR UPDATE SKIP LOCKED
-        ) RETURNING l.expires_at_ms
-    ), "Shared" AS (
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
-            SELECT s.lock_id FROM ${syncguard_locks}_shared s WHERE s.key = p_key FOR UPDATE SKIP LOCKED
-        )) RETURNING l.expires_at_ms
-    )
-    SELECT count(*) INTO released FROM (TABLE "Exclusive" UNION ALL TABLE "Shared") AS e
-    WHERE ${syncguard_locks}_is_live(e.expires_at_ms, v_now);
-    remaining := (SELECT count(*) FROM ${syncguard_locks} l WHERE l.key = p_key)
-        + (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
-    IF released > 0 THEN
+    v_ids := ARRAY(
+        SELECT l.lock_id FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND (p_fence IS NULL OR l.fence = ${syncguard_locks}_fence_text(p_fence))
+        FOR UPDATE SKIP LOCKED
+    ) || ARRAY(
+        SELECT s.lock_id FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND (p_fence IS NULL OR s.fence = ${syncguard_locks}_fence_text(p_fence))
+        FOR UPDATE SKIP LOCKED
+    );
+    IF EXISTS (
+        SELECT 1 FROM ${syncguard_locks} l
+        WHERE l.lock_id = ANY (v_ids) AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+        UNION ALL
+        SELECT 1 FROM ${syncguard_locks}_shared s
+        WHERE s.lock_id = ANY (v_ids) AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+    ) THEN
         PERFORM ${syncguard_locks}_lock_key(p_key, true);
-        drawn_fence := ${syncguard_locks}_next_fence(p_key);
+        v_fence := ${syncguard_locks}_next_fence(p_key);
+    END IF;
+    RETURN QUERY
+    SELECT l.lock_id = ANY (v_ids), l.user_key, l.lock_id, 'EXCLUSIVE'::TEXT, l.acquired_at_ms, l.expires_at_ms,
+        l.fence, l.owner, v_fence
+    FROM ${syncguard_locks} l
+    WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    UNION ALL
+    SELECT s.lock_id = ANY (v_ids), s.user_key, s.lock_id, 'SHARED'::TEXT, s.acquired_at_ms, s.expires_at_ms,
+        s.fence, s.owner, v_fence
+    FROM ${syncguard_locks}_shared s
+    WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+    ORDER BY 7;
+
+    DELETE FROM ${syncguard_locks} l WHERE l.lock_id = ANY (v_ids);
+    DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (v_ids);
+    IF v_fence IS NOT NULL THEN
         PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
     END IF;
 END
@@ -1940,7 +1963,7 @@ $function$;
 
 -- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
 -- when the library needs something new.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 6';
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 7';
 
 IF "Unlimited" THEN
     PERFORM pg_catalog.set_config('lock_timeout', '0', true);

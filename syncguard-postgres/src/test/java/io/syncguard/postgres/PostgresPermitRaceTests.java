@@ -481,7 +481,7 @@ class PostgresPermitRaceTests {
         race.queue(permit(FIRST, 3), 1);
         race.queue(permit(SECOND, 3), 2);
 
-        assertThat(race.backend.forceRelease(KEY).released()).isEqualTo(3);
+        assertThat(race.backend.forceRelease(KEY).released()).hasSize(3);
 
         assertThat(race.woken()).containsExactly(1L);
     }

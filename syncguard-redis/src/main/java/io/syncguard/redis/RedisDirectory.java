@@ -1,5 +1,6 @@
 package io.syncguard.redis;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -11,6 +12,7 @@ import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockDirectory;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Reads locks, and ends leases by force. */
 final class RedisDirectory implements LockDirectory {
@@ -82,9 +84,10 @@ final class RedisDirectory implements LockDirectory {
     }
 
     @Override
-    public ForcedRelease forceRelease(String key) {
+    public ForcedRelease forceRelease(String key, @Nullable Fence only) {
+        String fence = only == null ? "" : only.toString();
         return scripts.run(
-                requests.ofLock("releasing lock '" + key + "' by force", FORCE_RELEASE, locks.of(key)),
+                requests.ofLock("releasing lock '" + key + "' by force", FORCE_RELEASE, locks.of(key), fence),
                 reply -> RedisReplyReader.readForcedRelease(reply, key));
     }
 }

@@ -5,6 +5,7 @@ import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
@@ -143,6 +144,10 @@ final class RedisReplyReader {
                 .toList();
     }
 
+    private static List<LockInfo> readLockInfos(RedisReply reply, String key) {
+        return readInfos(reply, key).stream().map(Hashes::abbreviated).toList();
+    }
+
     /**
      * Returns the leases in the order of their fences, and the queue in its own order. Times of leases and entries are
      * texts.
@@ -152,7 +157,7 @@ final class RedisReplyReader {
         return new LockStatus(
                 key,
                 time(reply, 0),
-                readInfos(lists.get(0), key).stream().map(Hashes::abbreviated).toList(),
+                readLockInfos(lists.get(0), key),
                 lists.get(1).replies().stream()
                         .map(RedisReplyReader::readWaiter)
                         .toList(),
@@ -178,8 +183,13 @@ final class RedisReplyReader {
     }
 
     static ForcedRelease readForcedRelease(RedisReply reply, String key) {
-        long fence = reply.number(1);
-        return new ForcedRelease(key, (int) reply.number(0), 0, fence == 0 ? null : new Fence(fence));
+        long fence = reply.number(0);
+        List<RedisReply> leases = new RedisReply(reply.items().subList(1, 3)).replies();
+        return new ForcedRelease(
+                key,
+                readLockInfos(leases.get(0), key),
+                readLockInfos(leases.get(1), key),
+                fence == 0 ? null : new Fence(fence));
     }
 
     /** Reads a time that Redis stores as a text or as a score. */

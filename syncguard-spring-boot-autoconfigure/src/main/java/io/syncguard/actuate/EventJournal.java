@@ -6,6 +6,7 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.MessageText;
 import io.syncguard.core.LocalLock;
 import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderListener;
@@ -22,10 +23,15 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.util.StringUtils;
 
 /**
  * Remembers the last events of this process, and counts the outcomes of its locks. It keeps {@value #CAPACITY} events
@@ -38,10 +44,14 @@ public final class EventJournal implements LockListener, LeaderListener {
 
     static final int MAX_NAMES = 200;
 
+    private static final Pattern SEEN = Pattern.compile("([0-9a-f]{8}):(\\d{1,18})");
+
     /** The name under which all names after the first {@value #MAX_NAMES} are counted. */
     private static final String OTHER = "other";
 
     private final Clock clock;
+    private final String instance =
+            String.format(Locale.ROOT, "%08x", ThreadLocalRandom.current().nextInt());
     private final AtomicLong lastNumber = new AtomicLong();
     private final Ring routine = new Ring();
     private final Ring notable = new Ring();
@@ -93,11 +103,17 @@ public final class EventJournal implements LockListener, LeaderListener {
     @Override
     public void forceReleased(ForcedRelease release, String reason) {
         String name = Objects.requireNonNullElse(knownNames(List.of(), Map.of()).of(release.key()), "");
-        if (release.released() == 0 && release.remaining() == 0) {
-            add(EventType.NOT_HELD, name, release.key(), null, null, "release by force; " + reason);
+        if (release.released().isEmpty()) {
+            String left = release.remaining().isEmpty()
+                    ? ""
+                    : "ended nothing, " + release.remaining().size() + " left; ";
+            add(EventType.NOT_HELD, name, release.key(), null, null, "release by force; " + left + reason);
             return;
         }
-        String leases = release.released() + " ended" + (release.remaining() == 0 ? "" : ", one commits");
+        String leases = release.released().size() + " ended"
+                + (release.remaining().isEmpty()
+                        ? ""
+                        : ", " + release.remaining().size() + " left");
         add(EventType.FORCE_RELEASED, name, release.key(), release.fence(), null, leases + "; " + reason);
     }
 
@@ -109,6 +125,35 @@ public final class EventJournal implements LockListener, LeaderListener {
     @Override
     public void revoked(LeaderRevokedEvent event) {
         add(EventType.REVOKED, event.name(), null, event.fence(), null, lowerCase(event.reason()));
+    }
+
+    /** Identifies this process among those that answer at one address. The numbers of its events are its own. */
+    String instance() {
+        return instance;
+    }
+
+    /**
+     * The number of the last event of this process that a reader knows; 0 if it knows none.
+     *
+     * @param since {@code instance:number} of each instance, divided by commas
+     * @throws InvalidEndpointRequestException if it is something else
+     */
+    long lastSeen(@Nullable String since) {
+        long last = 0;
+        for (String each : StringUtils.commaDelimitedListToStringArray(since)) {
+            Matcher seen = SEEN.matcher(each);
+            if (!seen.matches()) {
+                throw new InvalidEndpointRequestException(
+                        "The parameter since is '" + MessageText.shortened(each)
+                                + "'. Give the number of the last event of each instance, as instance:number, divided"
+                                + " by commas",
+                        "Invalid since");
+            }
+            if (seen.group(1).equals(instance)) {
+                last = Long.parseLong(seen.group(2));
+            }
+        }
+        return last;
     }
 
     /** Returns the remembered events after this number, in their order. */

@@ -10,6 +10,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * The answer of the endpoint.
  *
+ * @param instance the process that answers, by a number of its own: another one may have the same owner label
  * @param keysShown whether the reader sees keys, and not their hashes
  * @param managers by the names of their beans
  * @param elections in which this process takes part, by name
@@ -18,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param advice the problems for an operator to look at
  */
 public record LocksDescriptor(
+        String instance,
         boolean keysShown,
         Map<String, Manager> managers,
         Map<String, Election> elections,

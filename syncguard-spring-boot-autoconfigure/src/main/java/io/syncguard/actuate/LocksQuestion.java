@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  * @param key the only key to look at
  * @param after the end of the previous page
  * @param limit maximum number of locks
- * @param since the number of the last event that the reader knows
+ * @param since the last events that the reader knows, as {@code instance:number} of each instance, divided by commas
  */
 record LocksQuestion(
         @Nullable String prefix,
         @Nullable String key,
         @Nullable String after,
         @Nullable Integer limit,
-        @Nullable Long since) {
+        @Nullable String since) {
 
     LockQuery query() {
         return LockQuery.all()

@@ -1,6 +1,8 @@
 package io.syncguard.actuate;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -83,7 +85,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
      * @param key the only key to look at, or its hash while keys are hidden
      * @param after {@code next} of the previous page
      * @param limit maximum number of locks, 100 if not given
-     * @param since the number of the last event that the reader knows
+     * @param since the last events that the reader knows, as {@code instance:number}. A reader behind a balancer names
+     *     those of each instance, divided by commas
      */
     @ReadOperation
     public LocksDescriptor locks(
@@ -91,7 +94,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             @org.springframework.lang.Nullable @Nullable String key,
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
-            @org.springframework.lang.Nullable @Nullable Long since) {
+            @org.springframework.lang.Nullable @Nullable String since) {
         return locks(new LocksQuestion(prefix, key, after, limit, since), view(showValues == Show.ALWAYS));
     }
 
@@ -109,17 +112,19 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     /**
-     * Ends all leases of a key, so that its waiters go on.
+     * Ends the leases of a key, so that its waiters go on.
      *
      * @param key the key; also its hash while keys are hidden
+     * @param fence that of the only lease to end; all end if not given
      * @param reason the reason, for the log and the listeners
      */
     @DeleteOperation
     public ForcedReleaseDescriptor forceRelease(
             @Selector String key,
+            @org.springframework.lang.Nullable @Nullable Long fence,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        return forceRelease(key, manager, reason, "somebody through JMX", view(showValues == Show.ALWAYS));
+        return forceRelease(key, fence, manager, reason, "somebody through JMX", view(showValues == Show.ALWAYS));
     }
 
     /** Ends a running list. */
@@ -129,6 +134,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     LocksDescriptor locks(LocksQuestion question, KeyView view) {
+        long seen = journal.lastSeen(question.since());
         Optional<String> key = ask(
                 view,
                 () -> Optional.ofNullable(question.key())
@@ -153,7 +159,13 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         Map<String, NameDescriptor> names = journal.names(own);
         names.forEach(problems::lookAt);
         return new LocksDescriptor(
-                view.isPlain(), found, elections.get(), names, events(question, view), problems.advice());
+                journal.instance(),
+                view.isPlain(),
+                found,
+                elections.get(),
+                names,
+                events(seen, view),
+                problems.advice());
     }
 
     Optional<LockDescriptor> lock(String key, @Nullable String manager, KeyView view) {
@@ -165,17 +177,33 @@ public final class SyncGuardEndpoint implements AutoCloseable {
      * test keys in this way, but each attempt is logged, and ends the lock that it finds.
      */
     ForcedReleaseDescriptor forceRelease(
-            String shown, @Nullable String manager, @Nullable String reason, String user, KeyView view) {
+            String shown,
+            @Nullable Long fence,
+            @Nullable String manager,
+            @Nullable String reason,
+            String user,
+            KeyView view) {
         LockEngine engine = engine(manager);
         String hidden = view.isPlain() ? null : lists.find(managers.values(), shown);
+        String key = hidden == null ? shown : hidden;
+        String why = "by " + user + ": " + (reason == null ? "no reason was given" : reason);
+        LockAdmin admin = engine.admin();
         ForcedRelease done = ask(
                 view,
-                () -> engine.admin()
-                        .forceRelease(
-                                hidden == null ? shown : hidden,
-                                "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
+                () -> fence == null ? admin.forceRelease(key, why) : admin.forceRelease(key, new Fence(fence), why));
         lists.forget(engine);
-        return ForcedReleaseDescriptor.of(done, view.isPlain() ? done.key() : shown);
+        return ForcedReleaseDescriptor.of(
+                done, view.isPlain() ? done.key() : shown, lockAfterwards(admin, done.key(), view));
+    }
+
+    /** The leases have ended, so the answer says that also if the store does not answer again. */
+    private static @Nullable LockDescriptor lockAfterwards(LockAdmin admin, String key, KeyView view) {
+        try {
+            return admin.status(key).map(lock -> LockDescriptor.of(lock, view)).orElse(null);
+        } catch (LockException ex) {
+            log.debug("The endpoint could not read the lock after its release by force", ex);
+            return null;
+        }
     }
 
     /** @param isShown whether the reader may see keys */
@@ -245,8 +273,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return key;
     }
 
-    private List<EventDescriptor> events(LocksQuestion question, KeyView view) {
-        return journal.eventsAfter(question.since() == null ? 0 : question.since()).stream()
+    private List<EventDescriptor> events(long seen, KeyView view) {
+        return journal.eventsAfter(seen).stream()
                 .map(event -> view.isPlain() ? event : event.hidden(view))
                 .toList();
     }

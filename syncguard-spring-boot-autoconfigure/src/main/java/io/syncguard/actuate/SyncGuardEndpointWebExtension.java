@@ -59,7 +59,7 @@ public final class SyncGuardEndpointWebExtension {
             @org.springframework.lang.Nullable @Nullable String key,
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
-            @org.springframework.lang.Nullable @Nullable Long since) {
+            @org.springframework.lang.Nullable @Nullable String since) {
         return answer(() -> new WebEndpointResponse<>(
                 endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), view(user))));
     }
@@ -77,17 +77,19 @@ public final class SyncGuardEndpointWebExtension {
     }
 
     /**
-     * Answers with 404 if nobody held the key, and with 409 if a lease remains because a transaction commits under it.
+     * Answers with 404 if nobody held the key, and with 409 if a lease remains that should have ended, because a
+     * transaction commits under it, or if the grant with the fence is over and somebody else holds the key.
      */
     @DeleteOperation
     public WebEndpointResponse<?> forceRelease(
             SecurityContext user,
             @Selector String key,
+            @org.springframework.lang.Nullable @Nullable Long fence,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
         return answer(() -> {
             requireSent(SentRequest::refusalOfKeyInPath);
-            return released(user, key, manager, reason);
+            return released(user, key, fence, manager, reason);
         });
     }
 
@@ -96,17 +98,18 @@ public final class SyncGuardEndpointWebExtension {
     public WebEndpointResponse<?> forceReleaseByParameter(
             SecurityContext user,
             String key,
+            @org.springframework.lang.Nullable @Nullable Long fence,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        return answer(() -> released(user, key, manager, reason));
+        return answer(() -> released(user, key, fence, manager, reason));
     }
 
     private WebEndpointResponse<?> released(
-            SecurityContext user, String key, @Nullable String manager, @Nullable String reason) {
+            SecurityContext user, String key, @Nullable Long fence, @Nullable String manager, @Nullable String reason) {
         Principal principal = user.getPrincipal();
         String name = principal == null ? "an unknown user" : principal.getName();
-        ForcedReleaseDescriptor done = endpoint.forceRelease(key, manager, reason, name, view(user));
-        return new WebEndpointResponse<>(done, statusOf(done));
+        ForcedReleaseDescriptor done = endpoint.forceRelease(key, fence, manager, reason, name, view(user));
+        return new WebEndpointResponse<>(done, statusOf(done, fence != null));
     }
 
     private void requireSent(Function<SentRequest, SentRequest.@Nullable Refusal> check) {
@@ -136,10 +139,11 @@ public final class SyncGuardEndpointWebExtension {
         }
     }
 
-    private static int statusOf(ForcedReleaseDescriptor done) {
-        if (done.remaining() > 0) {
+    private static int statusOf(ForcedReleaseDescriptor done, boolean isGrantNamed) {
+        boolean hasReleased = !done.released().isEmpty();
+        if (!done.remaining().isEmpty() && !(isGrantNamed && hasReleased)) {
             return CONFLICT;
         }
-        return done.released() == 0 ? WebEndpointResponse.STATUS_NOT_FOUND : WebEndpointResponse.STATUS_OK;
+        return hasReleased ? WebEndpointResponse.STATUS_OK : WebEndpointResponse.STATUS_NOT_FOUND;
     }
 }

@@ -7,6 +7,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
@@ -14,6 +15,7 @@ import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderRevocation;
 import io.syncguard.leader.LeaderRevokedEvent;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,8 @@ class EventJournalTests {
         journal.lost(event("order", LockReason.HOLD_AT_MOST));
         journal.failed(
                 event("order", null), LockOperation.EXTEND, new LockException(LockErrorCode.LOST, "no order:1", null));
-        journal.forceReleased(new ForcedRelease("order:1", 1, 1, new Fence(9)), "by ann");
+        journal.forceReleased(
+                new ForcedRelease("order:1", List.of(lease(7)), List.of(lease(8)), new Fence(9)), "by ann");
         journal.elected(new LeaderElectedEvent("jobs", "here", new Fence(3)));
         journal.revoked(new LeaderRevokedEvent("jobs", "here", new Fence(4), LeaderRevocation.LOST));
 
@@ -46,10 +49,14 @@ class EventJournalTests {
                         "4 RELEASED: ",
                         "5 LOST: hold at most",
                         "6 FAILED: extend: no order:1",
-                        "7 FORCE_RELEASED: 1 ended, one commits; by ann",
+                        "7 FORCE_RELEASED: 1 ended, 1 left; by ann",
                         "8 ELECTED: ",
                         "9 REVOKED: lost");
         assertThat(journal.eventsAfter(8)).extracting(EventDescriptor::fence).containsExactly(4L);
+    }
+
+    private static LockInfo lease(long fence) {
+        return new LockInfo("key", "id", LockMode.SHARED, Instant.EPOCH, Instant.EPOCH, new Fence(fence), "here");
     }
 
     @Test
@@ -60,7 +67,8 @@ class EventJournalTests {
                 LockOperation.ACQUIRE,
                 new LockException(LockErrorCode.LOST, "no order:1, and no ord\\u0065r:1: wait", null));
         journal.forceReleased(
-                new ForcedRelease("order:1", 1, 0, new Fence(9)), "by ann: order:1 hangs; order:2 hangs, too");
+                new ForcedRelease("order:1", List.of(lease(7)), List.of(), new Fence(9)),
+                "by ann: order:1 hangs; order:2 hangs, too");
         journal.lost(event("order", LockReason.HOLD_AT_MOST));
 
         List<EventDescriptor> hidden =

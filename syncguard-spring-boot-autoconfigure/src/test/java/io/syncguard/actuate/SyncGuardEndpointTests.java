@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -113,6 +115,7 @@ class SyncGuardEndpointTests {
                             new User("ann\nWARN forged", "ADMIN"),
                             "order:1\nWARN forged",
                             null,
+                            null,
                             "hangs\r\nWARN forged");
 
             assertThat(log.messages())
@@ -132,7 +135,7 @@ class SyncGuardEndpointTests {
         assertThatThrownBy(() -> endpoint.lock("k".repeat(513), null))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("512");
-        assertThatThrownBy(() -> endpoint.forceRelease("k".repeat(513), null, null))
+        assertThatThrownBy(() -> endpoint.forceRelease("k".repeat(513), null, null, null))
                 .isInstanceOf(InvalidEndpointRequestException.class);
     }
 
@@ -288,8 +291,10 @@ class SyncGuardEndpointTests {
         assertThat(endpoint.lock(hash, null).key()).isEqualTo(hash);
         assertThat(lock(endpoint, hash).sessions())
                 .containsExactly(new BlockingSession(7, "orders", "ann", "active", NOW, "", List.of(8)));
-        assertThat(web.forceRelease(ANN, hash, null, "it hangs").getBody())
-                .isEqualTo(new ForcedReleaseDescriptor(hash, 1, 0, 2L));
+        ForcedReleaseDescriptor done = (ForcedReleaseDescriptor)
+                web.forceRelease(ANN, hash, null, null, "it hangs").getBody();
+        assertThat(done.key()).isEqualTo(hash);
+        assertThat(done.released()).hasSize(1);
         assertThat(first.engine.isLocked("order:1")).isFalse();
         assertThat(web.lock(ANN, hash, null).getStatus()).isEqualTo(404);
         LocksDescriptor after = endpoint.locks(null, null, null, null, null);
@@ -308,9 +313,9 @@ class SyncGuardEndpointTests {
                 .isEqualTo(hash);
         assertThat(endpoint(Show.NEVER, secret).lock(hash, null)).isNull();
         assertThat(endpoint(Show.NEVER, secret)
-                        .forceRelease(hash, "secondLockManager", null)
+                        .forceRelease(hash, null, "secondLockManager", null)
                         .released())
-                .isEqualTo(1);
+                .hasSize(1);
         assertRefused(() -> endpoint(Show.NEVER, secret).lock(hash, null), "no lock has this hash now");
     }
 
@@ -318,9 +323,78 @@ class SyncGuardEndpointTests {
     void a_release_by_force_takes_a_hidden_key_that_the_operator_knows_from_elsewhere() {
         first.holdElsewhere("order:1", TTL);
 
-        ForcedReleaseDescriptor done = endpoint(Show.NEVER).forceRelease("order:1", null, null);
+        ForcedReleaseDescriptor done = endpoint(Show.NEVER).forceRelease("order:1", null, null, null);
 
-        assertThat(done).isEqualTo(new ForcedReleaseDescriptor("order:1", 1, 0, 2L));
+        assertThat(done.released()).hasSize(1);
+        assertThat(done.fence()).isEqualTo(2L);
+    }
+
+    @Test
+    void a_release_names_the_grant_that_was_seen_and_spares_the_next_one() {
+        LockHandle hung = first.engine.acquire(LockRequest.of("order:1"));
+        hung.release();
+        first.holdElsewhere("order:1", TTL);
+        first.queueElsewhere("order:1");
+
+        WebEndpointResponse<?> answer =
+                web(Show.ALWAYS).forceRelease(ANN, "order:1", hung.fence().value(), null, "it hangs");
+
+        assertThat(answer.getStatus()).isEqualTo(409);
+        ForcedReleaseDescriptor done = (ForcedReleaseDescriptor) answer.getBody();
+        assertThat(done.released()).isEmpty();
+        assertThat(done.remaining()).singleElement().satisfies(holder -> {
+            assertThat(holder.fence()).isEqualTo(hung.fence().value() + 1);
+            assertThat(holder.mode()).isEqualTo(LockMode.EXCLUSIVE);
+            assertThat(holder.since()).isEqualTo(Instant.ofEpochMilli(0));
+        });
+        assertThat(done.lock().waiters()).isEqualTo(1);
+        assertThat(first.engine.isLocked("order:1")).isTrue();
+    }
+
+    @Test
+    void a_release_says_whom_it_has_ended_and_who_is_next() {
+        LockHandle hangs = first.engine.acquire(LockRequest.of("order:1"));
+        first.queueElsewhere("order:1");
+        SyncGuardEndpointWebExtension web = web(Show.ALWAYS);
+
+        WebEndpointResponse<?> answer =
+                web.forceReleaseByParameter(ANN, "order:1", hangs.fence().value(), null, "it hangs");
+
+        assertThat(answer.getStatus()).isEqualTo(200);
+        ForcedReleaseDescriptor done = (ForcedReleaseDescriptor) answer.getBody();
+        assertThat(done.released())
+                .extracting(ForcedReleaseDescriptor.Grant::fence)
+                .containsExactly(hangs.fence().value());
+        assertThat(done.lock().queue()).hasSize(1);
+        assertThat(web.forceRelease(ANN, "order:2", 7L, null, null).getStatus()).isEqualTo(404);
+        assertThat(web.forceRelease(ANN, "order:2", 0L, null, null).getStatus()).isEqualTo(400);
+    }
+
+    @Test
+    void one_of_several_shared_leases_ends_alone() {
+        LockHandle hangs = first.engine.acquire(LockRequest.of("order:1").shared());
+        LockHandle works = first.engine.acquire(LockRequest.of("order:1").shared());
+
+        WebEndpointResponse<?> answer =
+                web(Show.ALWAYS).forceRelease(ANN, "order:1", hangs.fence().value(), null, "it hangs");
+
+        assertThat(answer.getStatus()).isEqualTo(200);
+        assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(works.isHeld()).isTrue();
+    }
+
+    @Test
+    void a_store_that_does_not_answer_again_hides_no_release() {
+        LockHandle hangs = first.engine.acquire(LockRequest.of("order:1"));
+        first.backend.afterForcedRelease = () -> first.backend.beforeLookup = () -> {
+            throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, "away", null);
+        };
+
+        ForcedReleaseDescriptor done =
+                endpoint(Show.ALWAYS).forceRelease("order:1", hangs.fence().value(), null, null);
+
+        assertThat(done.released()).hasSize(1);
+        assertThat(done.lock()).isNull();
     }
 
     @Test
@@ -332,7 +406,7 @@ class SyncGuardEndpointTests {
             throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, "lock 'order:1' is away", null);
         };
 
-        assertThatThrownBy(() -> endpoint.forceRelease(hash, null, null))
+        assertThatThrownBy(() -> endpoint.forceRelease(hash, null, null, null))
                 .isInstanceOfSatisfying(
                         LockException.class,
                         failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE))
@@ -371,9 +445,43 @@ class SyncGuardEndpointTests {
         assertThat(shown.names())
                 .containsOnly(
                         Map.entry("order", new NameDescriptor(1, 0, 0, 1, 0, 0, Duration.ofSeconds(3), Duration.ZERO)));
-        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, 2L).events())
+        assertThat(endpoint(Show.ALWAYS)
+                        .locks(null, null, null, null, shown.instance() + ":2")
+                        .events())
                 .extracting(EventDescriptor::number)
                 .containsExactly(3L);
+    }
+
+    @Test
+    void a_reader_behind_a_balancer_gets_the_events_of_each_instance_once() {
+        EventJournal otherJournal = new EventJournal(Clock.fixed(NOW, ZoneOffset.UTC));
+        SyncGuardEndpoint one = endpoint(Show.ALWAYS);
+        SyncGuardEndpoint other =
+                new SyncGuardEndpoint(managers(), () -> null, otherJournal, Map::of, Show.ALWAYS, null);
+        journal.forceReleased(ForcedRelease.ofFreeKey("order:1"), "by ann");
+        otherJournal.forceReleased(ForcedRelease.ofFreeKey("order:2"), "by ann");
+        otherJournal.forceReleased(ForcedRelease.ofFreeKey("order:3"), "by ann");
+        LocksDescriptor ofOne = one.locks(null, null, null, null, null);
+        LocksDescriptor ofOther = other.locks(null, null, null, null, ofOne.instance() + ":1");
+
+        String seen = ofOne.instance() + ":1," + ofOther.instance() + ":1";
+
+        assertThat(ofOne.instance()).isNotEqualTo(ofOther.instance());
+        assertThat(ofOther.events()).hasSize(2);
+        assertThat(one.locks(null, null, null, null, seen).events()).isEmpty();
+        assertThat(other.locks(null, null, null, null, seen).events())
+                .extracting(EventDescriptor::key)
+                .containsExactly("order:3");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"1", "x", "0a1b2c3d", "0a1b2c3d:", "0a1b2c3d:-1", "0a1b2c3d:9999999999999999999", "0a1b2c3d:1,,"
+            })
+    void events_that_the_reader_knows_are_named_by_instance_and_number(String since) {
+        assertThatThrownBy(() -> endpoint(Show.ALWAYS).locks(null, null, null, null, since))
+                .isInstanceOf(InvalidEndpointRequestException.class)
+                .hasMessageContaining("as instance:number");
     }
 
     @Test
@@ -439,7 +547,7 @@ class SyncGuardEndpointTests {
                 .findFirst()
                 .orElseThrow();
         assertThat(endpoint.lock(hash, null).name()).isEqualTo("cleanup");
-        endpoint.forceRelease(hash, null, "hangs");
+        endpoint.forceRelease(hash, null, null, "hangs");
         assertThat(endpoint.locks(null, null, null, null, null).events())
                 .filteredOn(event -> event.type() == EventType.FORCE_RELEASED)
                 .extracting(EventDescriptor::name)
@@ -636,10 +744,10 @@ class SyncGuardEndpointTests {
     void what_nobody_holds_is_not_found() {
         assertThat(endpoint(Show.ALWAYS).lock("free", null)).isNull();
         assertThat(web(Show.ALWAYS).lock(ANN, "free", null).getStatus()).isEqualTo(404);
-        assertThat(web(Show.ALWAYS).forceRelease(ANN, "free", null, null).getStatus())
+        assertThat(web(Show.ALWAYS).forceRelease(ANN, "free", null, null, null).getStatus())
                 .isEqualTo(404);
         assertThat(web(Show.ALWAYS)
-                        .forceReleaseByParameter(ANN, "a/b", null, null)
+                        .forceReleaseByParameter(ANN, "a/b", null, null, null)
                         .getStatus())
                 .isEqualTo(404);
     }
@@ -650,18 +758,24 @@ class SyncGuardEndpointTests {
 
         WebEndpointResponse<?> done;
         try (CapturedLog log = new CapturedLog()) {
-            done = web(Show.ALWAYS).forceRelease(ANN, "order:1", "secondLockManager", "it hangs");
+            done = web(Show.ALWAYS).forceRelease(ANN, "order:1", null, "secondLockManager", "it hangs");
             assertThat(log.messages()).singleElement().asString().endsWith("Reason: by ann: it hangs");
         }
 
         assertThat(done.getStatus()).isEqualTo(200);
-        assertThat(done.getBody()).isEqualTo(new ForcedReleaseDescriptor("order:1", 1, 0, 2L));
+        assertThat(done.getBody())
+                .isEqualTo(new ForcedReleaseDescriptor(
+                        "order:1",
+                        List.of(new ForcedReleaseDescriptor.Grant(LockMode.EXCLUSIVE, "elsewhere", Instant.EPOCH, 1)),
+                        List.of(),
+                        2L,
+                        null));
         assertThat(second.engine.isLocked("order:1")).isFalse();
     }
 
     @Test
     void a_release_that_finds_nothing_is_an_event_of_its_own_type() {
-        web(Show.ALWAYS).forceRelease(ANN, "order:1", null, "order:1 hangs");
+        web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null, "order:1 hangs");
 
         assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).events())
                 .extracting(event -> event.type() + ": " + event.text())
@@ -674,7 +788,7 @@ class SyncGuardEndpointTests {
     @Test
     void the_loss_by_a_release_by_force_says_so() {
         first.engine.acquire(LockRequest.of("order:1"));
-        web(Show.ALWAYS).forceRelease(ANN, "order:1", null, "it hangs");
+        web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null, "it hangs");
 
         EngineFixture.eventually()
                 .untilAsserted(() -> assertThat(journal.eventsAfter(0))
@@ -686,8 +800,8 @@ class SyncGuardEndpointTests {
     @Test
     void a_release_without_user_and_reason_says_so() {
         try (CapturedLog log = new CapturedLog(Level.INFO)) {
-            web(Show.ALWAYS).forceRelease(ANONYMOUS, "order:1", null, null);
-            endpoint(Show.ALWAYS).forceRelease("order:1", null, null);
+            web(Show.ALWAYS).forceRelease(ANONYMOUS, "order:1", null, null, null);
+            endpoint(Show.ALWAYS).forceRelease("order:1", null, null, null);
 
             assertThat(log.messages().toString())
                     .contains(
@@ -700,10 +814,14 @@ class SyncGuardEndpointTests {
         first.backend.answerForcedRelease("order:1", 0, 1);
         // The engine does not try again.
         first.backend.afterForcedRelease = () -> first.time.advance(Duration.ofSeconds(1));
-        assertThat(web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null).getStatus())
+        assertThat(web(Show.ALWAYS)
+                        .forceRelease(ANN, "order:1", null, null, null)
+                        .getStatus())
                 .isEqualTo(409);
         first.backend.answerForcedRelease("order:1", 1, 1);
-        assertThat(web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null).getStatus())
+        assertThat(web(Show.ALWAYS)
+                        .forceRelease(ANN, "order:1", null, null, null)
+                        .getStatus())
                 .as("another reader has ended")
                 .isEqualTo(409);
     }
@@ -711,7 +829,7 @@ class SyncGuardEndpointTests {
     @Test
     void a_failure_of_the_store_is_not_taken_for_a_bad_argument() {
         first.backend.afterForcedRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
-        assertThatThrownBy(() -> endpoint(Show.ALWAYS).forceRelease("order:1", null, null))
+        assertThatThrownBy(() -> endpoint(Show.ALWAYS).forceRelease("order:1", null, null, null))
                 .isInstanceOf(LockBackendException.class);
     }
 

@@ -251,7 +251,8 @@ class EndpointPathTests {
                         .isEqualTo(400);
             }
         }
-        for (String query : List.of("prefix=%FF", "after=%C0%AF", "limit=1&limit=2", "since=0&since=1")) {
+        for (String query :
+                List.of("prefix=%FF", "after=%C0%AF", "limit=1&limit=2", "since=0a1b2c3d:0&since=0a1b2c3d:1")) {
             assertThat(send(type, "GET", "/app/actuator/syncguard?" + query, "").status())
                     .as(query)
                     .isEqualTo(400);

@@ -243,8 +243,11 @@ class SyncGuardConsoleTests {
         assertThat(String.valueOf(invoke(server, endpoint, "locks", 5))).contains("order:42");
         assertThat(String.valueOf(invoke(server, endpoint, "lock", 2, "order:42")))
                 .contains("holders");
-        assertThat(String.valueOf(invoke(server, endpoint, "forceRelease", 3, "order:42")))
-                .contains("released=1");
+        assertThat(String.valueOf(invoke(server, endpoint, "forceRelease", 4, "order:42", 7L)))
+                .contains("released=[]", "remaining=[{");
+        assertThat(locks.isLocked("order:42")).isTrue();
+        assertThat(String.valueOf(invoke(server, endpoint, "forceRelease", 4, "order:42")))
+                .contains("released=[{", "remaining=[]");
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockHandle;
+import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
@@ -29,8 +30,14 @@ public abstract class ForcedReleaseContract extends ContractFixture {
         ForcedRelease done = backend().forceRelease(KEY);
 
         assertThat(done.key()).isEqualTo(KEY);
-        assertThat(done.released()).isEqualTo(1);
-        assertThat(done.remaining()).isZero();
+        assertThat(done.released()).singleElement().satisfies(lease -> {
+            assertThat(lease.mode()).isEqualTo(LockMode.EXCLUSIVE);
+            assertThat(lease.owner()).isEqualTo(hangs.options().owner());
+            assertThat(lease.fence()).isEqualTo(grant.fence());
+            assertThat(lease.acquiredAt()).isEqualTo(grant.acquiredAt());
+            assertThat(lease.expiresAt()).isEqualTo(grant.expiresAt());
+        });
+        assertThat(done.remaining()).isEmpty();
         assertThat(done.fence()).isGreaterThan(grant.fence());
         assertThat(backend().isLocked(KEY)).isFalse();
         assertThat(extend(hangs, TTL)).isInstanceOf(ExtendResult.NotFound.class);
@@ -42,22 +49,22 @@ public abstract class ForcedReleaseContract extends ContractFixture {
         held(reader());
         held(reader());
         expireLease(held(reader()));
-        assertThat(backend().forceRelease(KEY).released()).isEqualTo(2);
+        assertThat(backend().forceRelease(KEY).released()).hasSize(2);
         granted(writer());
         backend().forceRelease(KEY);
 
         AcquireRequest early = held(writer());
         backend().releaseAfter(early.keyedLockId(), Duration.ofMinutes(5));
-        assertThat(backend().forceRelease(KEY).released()).isEqualTo(1);
+        assertThat(backend().forceRelease(KEY).released()).hasSize(1);
         granted(writer());
     }
 
     @Test
     void without_a_live_lease_it_changes_nothing() {
-        assertThat(backend().forceRelease("never locked")).isEqualTo(new ForcedRelease("never locked", 0, 0, null));
+        assertThat(backend().forceRelease("never locked")).isEqualTo(ForcedRelease.ofFreeKey("never locked"));
         release(held(writer()));
         long before = store().storedFence(KEY);
-        assertThat(backend().forceRelease(KEY)).isEqualTo(new ForcedRelease(KEY, 0, 0, null));
+        assertThat(backend().forceRelease(KEY)).isEqualTo(ForcedRelease.ofFreeKey(KEY));
         assertThat(store().storedFence(KEY)).isEqualTo(before);
     }
 
@@ -78,9 +85,56 @@ public abstract class ForcedReleaseContract extends ContractFixture {
         held(writer());
         store().drawnUpTo(KEY, Fence.MAX_VALUE);
 
-        assertThat(backend().forceRelease(KEY)).isEqualTo(new ForcedRelease(KEY, 1, 0, null));
+        ForcedRelease done = backend().forceRelease(KEY);
+
+        assertThat(done.released()).hasSize(1);
+        assertThat(done.fence()).isNull();
 
         assertThat(backend().isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void a_grant_that_is_named_ends_alone() {
+        granted(reader());
+        AcquireRequest hangs = reader();
+        Fence seen = granted(hangs).fence();
+        Fence last = granted(reader()).fence();
+
+        ForcedRelease done = backend().forceRelease(KEY, seen);
+
+        assertThat(done.released()).extracting(LockInfo::fence).containsExactly(seen);
+        assertThat(done.remaining()).hasSize(2).extracting(LockInfo::fence).contains(last);
+        assertThat(done.fence()).isGreaterThan(last);
+        assertThat(extend(hangs, TTL)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().lookup(KEY)).hasSize(2);
+    }
+
+    @Test
+    void a_grant_that_is_over_does_not_end_the_next_one() {
+        AcquireRequest hung = writer();
+        Fence seen = granted(hung).fence();
+        release(hung);
+        AcquireResult.Granted healthy = granted(elsewhere(), writer());
+        long before = store().storedFence(KEY);
+
+        ForcedRelease done = backend().forceRelease(KEY, seen);
+
+        assertThat(done.released()).isEmpty();
+        assertThat(done.remaining()).extracting(LockInfo::fence).containsExactly(healthy.fence());
+        assertThat(done.fence()).isNull();
+        assertThat(backend().isLocked(KEY)).isTrue();
+        assertThat(store().storedFence(KEY)).isEqualTo(before);
+        assertThat(backend().forceRelease(KEY, healthy.fence()).released()).hasSize(1);
+        assertThat(backend().forceRelease(KEY, healthy.fence())).isEqualTo(ForcedRelease.ofFreeKey(KEY));
+    }
+
+    @Test
+    void a_grant_that_has_lapsed_is_over() {
+        AcquireRequest lapsed = writer();
+        Fence seen = granted(lapsed).fence();
+        expireLease(lapsed);
+
+        assertThat(backend().forceRelease(KEY, seen)).isEqualTo(ForcedRelease.ofFreeKey(KEY));
     }
 
     @Test
@@ -128,6 +182,23 @@ public abstract class ForcedReleaseContract extends ContractFixture {
             assertThat(own.loss()).isNotNull().extracting("reason").isEqualTo(LockReason.RELEASED_BY_FORCE);
             assertThat(other.extend(TTL)).isFalse();
             assertThat(other.loss()).isNotNull().extracting("reason").isEqualTo(LockReason.NOT_FOUND);
+        }
+    }
+
+    @Test
+    void a_holder_that_was_granted_the_key_meanwhile_keeps_it_and_the_caller_learns_who_it_is() {
+        LockRequest request = LockRequest.of(KEY).noHeartbeat();
+        try (LockEngine here = engine();
+                LockEngine elsewhere = engine()) {
+            LockHandle hung = here.acquire(request);
+            hung.release();
+            LockHandle healthy = elsewhere.acquire(request);
+
+            ForcedRelease done = here.admin().forceRelease(KEY, hung.fence(), "a test");
+
+            assertThat(done.released()).isEmpty();
+            assertThat(done.remaining()).extracting(LockInfo::fence).containsExactly(healthy.fence());
+            assertThat(healthy.extend(TTL)).isTrue();
         }
     }
 

@@ -4,6 +4,8 @@ import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockInfo;
+import io.syncguard.LockMode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
@@ -16,6 +18,7 @@ import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.GrantExtent;
+import io.syncguard.spi.Hashes;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
@@ -27,6 +30,7 @@ import io.syncguard.spi.StoreInfo;
 import io.syncguard.spi.WakeUpListener;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,6 +45,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -254,7 +259,21 @@ public final class InterceptedBackend extends StoreCalls {
 
     /** Replaces the answer of the store to a forced release. */
     public void answerForcedRelease(String key, int released, int remaining) {
-        forcedRelease = new ForcedRelease(key, released, remaining, released == 0 ? null : new Fence(1000));
+        forcedRelease = new ForcedRelease(
+                key, leases(key, 500, released), leases(key, 1, remaining), released == 0 ? null : new Fence(1000));
+    }
+
+    private static List<LockInfo> leases(String key, long firstFence, int number) {
+        return LongStream.range(firstFence, firstFence + number)
+                .mapToObj(fence -> new LockInfo(
+                        Hashes.abbreviated(key),
+                        "lease-" + fence,
+                        LockMode.SHARED,
+                        Instant.EPOCH,
+                        Instant.EPOCH,
+                        new Fence(fence),
+                        "another process"))
+                .toList();
     }
 
     @Override
@@ -328,8 +347,8 @@ public final class InterceptedBackend extends StoreCalls {
         }
 
         @Override
-        public ForcedRelease forceRelease(String key) {
-            ForcedRelease done = store.forceRelease(key);
+        public ForcedRelease forceRelease(String key, @Nullable Fence only) {
+            ForcedRelease done = store.directory().forceRelease(key, only);
             afterForcedRelease.run();
             return Objects.requireNonNullElse(forcedRelease, done);
         }

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -175,7 +176,11 @@ public class StoreCalls extends ForwardingBackend {
     }
 
     public ForcedRelease forceRelease(String key) {
-        return directory().forceRelease(key);
+        return directory().forceRelease(key, null);
+    }
+
+    public ForcedRelease forceRelease(String key, Fence only) {
+        return directory().forceRelease(key, only);
     }
 
     @Override

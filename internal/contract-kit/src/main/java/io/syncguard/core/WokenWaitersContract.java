@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
@@ -424,6 +425,19 @@ public abstract class WokenWaitersContract extends ListeningFixture {
         release(holder);
 
         assertWoken(reader);
+    }
+
+    @Test
+    void a_forced_release_of_one_permit_wakes_the_first_who_waits_for_one() {
+        Fence seen = granted(limited(2)).fence();
+        held(limited(2));
+        AcquireRequest first = waiting(limited(2));
+        queued(first);
+        queued(waiting(limited(2)));
+
+        backend().forceRelease(KEY, seen);
+
+        assertWoken(first);
     }
 
     @Test

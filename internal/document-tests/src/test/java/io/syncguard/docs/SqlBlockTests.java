@@ -47,7 +47,7 @@ class SqlBlockTests {
         JdbcTemplate database = new JdbcTemplate(PostgresServer.dataSource(url));
         application(url).run(context -> {
             LockManager locks = context.getBean(LockManager.class);
-            locks.acquire(LockRequest.of("order:42"));
+            PrintedFence.acquire(locks, "order:42");
             assertThat(results(database, block("docs/postgresql.md", "SELECT user_key"))
                             .get(0))
                     .singleElement()

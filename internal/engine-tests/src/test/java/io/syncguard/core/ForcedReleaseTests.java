@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
+import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
@@ -43,7 +44,7 @@ class ForcedReleaseTests {
     private final EngineFixture fixture = new EngineFixture(new LockListener() {
         @Override
         public void forceReleased(ForcedRelease release, String reason) {
-            audit.add(release.key() + ", " + release.released() + ", " + reason);
+            audit.add(release.key() + ", " + release.released().size() + ", " + reason);
         }
 
         @Override
@@ -85,7 +86,7 @@ class ForcedReleaseTests {
         fixture.backend.answerForcedRelease("order:42", 1, 1);
         giveUpAfterOneTry();
 
-        assertThat(locks.admin().forceRelease("order:42").remaining()).isEqualTo(1);
+        assertThat(locks.admin().forceRelease("order:42").remaining()).hasSize(1);
 
         assertThat(commits.isHeld()).isTrue();
     }
@@ -93,7 +94,7 @@ class ForcedReleaseTests {
     @Test
     void a_holder_in_another_process_detects_it_at_its_next_heartbeat() {
         LockHandle hangs = locks.acquire(ORDER);
-        new InMemoryLockBackend(fixture.store).directory().forceRelease("order:42");
+        new InMemoryLockBackend(fixture.store).directory().forceRelease("order:42", null);
         assertThat(hangs.isHeld()).isTrue();
 
         fixture.advanceSlowly(EngineFixture.TTL.dividedBy(3).plusSeconds(1), EngineFixture.TTL.dividedBy(30));
@@ -108,8 +109,8 @@ class ForcedReleaseTests {
             locks.admin().forceRelease("order:42", "by ann: it hangs");
 
             assertThat(log.messages())
-                    .containsExactly("Lock 'order:42' was released by force: 1 lease(s) ended, 0 remain because of a"
-                            + " running commit. Reason: by ann: it hangs");
+                    .containsExactly("Lock 'order:42' was released by force: ended 'elsewhere' (fence 1)."
+                            + " Reason: by ann: it hangs");
         }
         assertThat(audit).containsExactly("order:42, 1, by ann: it hangs");
     }
@@ -138,8 +139,71 @@ class ForcedReleaseTests {
         try (CapturedLog log = new CapturedLog()) {
             locks.admin().forceRelease("order:42", "by ann");
 
-            assertThat(log.messages()).singleElement().asString().contains("0 lease(s) ended, 1 remain");
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .contains("not released by force because of a running commit under 'another process' (fence 1).");
         }
+    }
+
+    @Test
+    void the_log_names_three_leases_that_ended_and_what_a_commit_keeps() {
+        fixture.backend.answerForcedRelease("order:42", 5, 1);
+        giveUpAfterOneTry();
+        try (CapturedLog log = new CapturedLog()) {
+            locks.admin().forceRelease("order:42", "by ann");
+
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .contains(
+                            "ended 'another process' (fence 500), 'another process' (fence 501), 'another process'"
+                                    + " (fence 502) and 2 more; left because of a running commit: 'another process' (fence 1).");
+        }
+    }
+
+    @Test
+    void one_that_names_a_grant_that_is_over_ends_nothing_and_names_the_holder() {
+        LockHandle hung = locks.acquire(ORDER);
+        hung.release();
+        LockHandle next = locks.acquire(ORDER);
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
+            ForcedRelease done = locks.admin().forceRelease("order:42", hung.fence());
+
+            assertThat(done.released()).isEmpty();
+            assertThat(log.messages())
+                    .containsExactly("Lock 'order:42' was to be released by force (fence 1), but it is held by 'test'"
+                            + " (fence 2). Reason: no reason was given");
+        }
+        assertThat(next.isHeld()).isTrue();
+        assertThat(locks.admin()
+                        .forceRelease("order:42", next.fence(), "by ann")
+                        .released())
+                .hasSize(1);
+        assertThat(next.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void a_named_grant_is_tried_again_while_a_commit_keeps_it_and_not_because_of_others() {
+        LockHandle works = locks.acquire(ORDER.shared());
+        LockHandle hangs = locks.acquire(ORDER.shared());
+
+        assertThat(locks.admin().forceRelease("order:42", hangs.fence()).remaining())
+                .hasSize(1);
+
+        assertThat(works.isHeld()).isTrue();
+        fixture.backend.answerForcedRelease("order:42", 0, 1);
+        List<String> tries = new ArrayList<>();
+        fixture.backend.afterForcedRelease = () -> {
+            tries.add("try");
+            fixture.time.advance(Duration.ofMillis(300));
+        };
+        FutureTask<ForcedRelease> release = inAnotherThread(() -> locks.admin().forceRelease("order:42", new Fence(1)));
+        eventually().until(() -> {
+            fixture.time.advance(Duration.ofMillis(25));
+            return release.isDone();
+        });
+        assertThat(tries).hasSize(2);
     }
 
     @Test
@@ -163,7 +227,7 @@ class ForcedReleaseTests {
         fixture.backend.answerForcedRelease("order:42", 1, 1);
         fixture.backend.afterForcedRelease = Thread.currentThread()::interrupt;
 
-        assertThat(locks.admin().forceRelease("order:42").remaining()).isEqualTo(1);
+        assertThat(locks.admin().forceRelease("order:42").remaining()).hasSize(1);
 
         assertThat(Thread.interrupted()).isTrue();
     }

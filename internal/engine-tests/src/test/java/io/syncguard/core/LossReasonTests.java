@@ -53,7 +53,7 @@ class LossReasonTests {
         GONE_AT_THE_SERVER(LockReason.NOT_FOUND, "the server does not know it any more") {
             @Override
             void happen(EngineFixture fixture, LockHandle lock) {
-                new InMemoryLockBackend(fixture.store).directory().forceRelease(KEY);
+                new InMemoryLockBackend(fixture.store).directory().forceRelease(KEY, null);
                 lock.extend(TTL);
             }
         },
@@ -112,7 +112,7 @@ class LossReasonTests {
     @Test
     void a_loss_that_the_release_finds_has_its_reason_as_well() {
         LockHandle lock = locks.acquire(LockRequest.of(KEY).noHeartbeat());
-        new InMemoryLockBackend(fixture.store).directory().forceRelease(KEY);
+        new InMemoryLockBackend(fixture.store).directory().forceRelease(KEY, null);
 
         LockLostException thrown = catchThrowableOfType(LockLostException.class, lock::close);
 
