@@ -97,11 +97,11 @@ final class ListStatement {
             FROM ${syncguard_locks} l, "Clock" c
             WHERE ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
             UNION ALL
-            SELECT count(DISTINCT l.key), count(*), min(l.acquired_at_ms)
+            SELECT pg_catalog.count(DISTINCT l.key), count(*), min(l.acquired_at_ms)
             FROM ${syncguard_locks}_shared l, "Clock" c
             WHERE ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
         ), "Waiter" AS (
-            SELECT count(DISTINCT l.key) AS keys, count(*) AS waiters, min(l.arrived_at_ms) AS since
+            SELECT pg_catalog.count(DISTINCT l.key) AS keys, count(*) AS waiters, min(l.arrived_at_ms) AS since
             FROM ${syncguard_locks}_waiters l, "Clock" c
             WHERE l.expires_at_ms > c.now_ms
         )
@@ -184,7 +184,7 @@ final class ListStatement {
         for (int table = needsLeases ? 1 : 3; table <= 3; table++) {
             keys(query, parameters);
         }
-        String groups = query.isWaitedFor() ? "count(arrived_at_ms) > 0" : "TRUE";
+        String groups = query.isWaitedFor() ? "pg_catalog.count(arrived_at_ms) > 0" : "TRUE";
         if (!query.owner().isEmpty()) {
             groups += " AND bool_or(strpos(owner, ?::TEXT) > 0)";
             parameters.add(query.owner());
