@@ -4,16 +4,17 @@ import io.syncguard.LockException;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
+import io.syncguard.LockSummary;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
 import io.syncguard.spi.BlockingSession;
+import io.syncguard.spi.LockSelection;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,7 +47,10 @@ final class LockLists implements AutoCloseable {
     private final Time time;
 
     /** The lists of a manager, which may take long. */
-    private final Map<LockEngine, SharedLists<Optional<LockQuery>>> lists = new ConcurrentHashMap<>();
+    private final Map<LockEngine, SharedLists<Listed>> lists = new ConcurrentHashMap<>();
+
+    /** The summaries of a manager. They take long on Redis, and lists do not wait for them. */
+    private final Map<LockEngine, SharedLists<Boolean>> summaries = new ConcurrentHashMap<>();
 
     /** The looks at some keys of a manager. */
     private final Map<LockEngine, SharedLists<Look>> looks = new ConcurrentHashMap<>();
@@ -64,6 +68,18 @@ final class LockLists implements AutoCloseable {
     /** Begins to read a page of locks, and returns it later. */
     Supplier<ListedLocks> page(LockEngine engine, LocksQuestion question, KeyView view) {
         return view.isPlain() ? plainPage(engine, question.query()) : hiddenPage(engine, question);
+    }
+
+    /** Begins to count all locks, and returns their summary with those that are waited for longest later. */
+    Supplier<ListedLocks> summary(LockEngine engine) {
+        return summaries
+                .computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time))
+                .begin(true, () -> new ListedLocks(engine.admin().summary()));
+    }
+
+    /** The summary as this reader sees it: keys that wait equally long are not in the order of hidden keys. */
+    ListedLocks shown(ListedLocks summary, KeyView view) {
+        return view.isPlain() ? summary : page(summary, LockSummary.QUEUES);
     }
 
     /** Begins to read the locks with these keys, and returns those that are held or waited for later. */
@@ -86,12 +102,19 @@ final class LockLists implements AutoCloseable {
                             .filter(lock -> look.withSessions())
                             .flatMap(lock -> engine.diagnostics().blockingSessions(lock.key()).stream())
                             .toList();
-                    return new ListedLocks(found, sessions, null, null, null, null);
+                    return new ListedLocks(found, sessions);
                 });
     }
 
     /** @param withSessions whether the answer has the sessions of the store's server that lock their rows */
     private record Look(Set<String> keys, boolean withSessions) {}
+
+    /**
+     * A list of a manager.
+     *
+     * @param byHash whether it has all locks, in the order of their hashes
+     */
+    private record Listed(LockQuery query, boolean byHash) {}
 
     /** How old these locks are; {@code null} if the store was never read. */
     @Nullable
@@ -107,7 +130,7 @@ final class LockLists implements AutoCloseable {
         if (known != null || !HASH.matcher(shown).matches()) {
             return known;
         }
-        List<ListedLocks> all = engines.stream().map(this::all).toList().stream()
+        List<ListedLocks> all = engines.stream().map(engine -> all(engine, LockQuery.all())).toList().stream()
                 .map(Supplier::get)
                 .toList();
         String found = all.stream()
@@ -129,7 +152,7 @@ final class LockLists implements AutoCloseable {
 
     /** Forgets the lists of this manager, so that the next one begins after this call. */
     void forget(LockEngine engine) {
-        Stream.of(lists, looks)
+        Stream.of(lists, looks, summaries)
                 .map(ofManagers -> ofManagers.get(engine))
                 .filter(Objects::nonNull)
                 .forEach(SharedLists::forgetAll);
@@ -139,10 +162,11 @@ final class LockLists implements AutoCloseable {
     public void close() {
         lists.values().forEach(SharedLists::close);
         looks.values().forEach(SharedLists::close);
+        summaries.values().forEach(SharedLists::close);
     }
 
     private Supplier<ListedLocks> plainPage(LockEngine engine, LockQuery query) {
-        return listsOf(engine).begin(Optional.of(query), () -> {
+        return listsOf(engine).begin(new Listed(query, false), () -> {
             LockPage page = engine.admin().list(query);
             return new ListedLocks(page.locks(), page.next(), null);
         });
@@ -150,44 +174,45 @@ final class LockLists implements AutoCloseable {
 
     private Supplier<ListedLocks> hiddenPage(LockEngine engine, LocksQuestion question) {
         requireNoKeys(question);
-        int limit = question.query().limit();
-        String after = question.after() == null ? "" : question.after();
-        Supplier<ListedLocks> all = all(engine);
-        return () -> page(all.get(), after, limit);
+        LockQuery query = question.query();
+        Supplier<ListedLocks> all = all(engine, question.locks());
+        return () -> page(all.get(), query);
     }
 
-    private ListedLocks page(ListedLocks all, String after, int limit) {
-        List<LockStatus> rest = all.locks().stream()
-                .filter(lock -> hidden.hash(lock.key()).compareTo(after) > 0)
-                .limit(limit + 1L)
-                .toList();
-        return rest.size() <= limit
-                ? all.page(rest, null)
-                : all.page(
-                        rest.subList(0, limit), hidden.hash(rest.get(limit - 1).key()));
+    private ListedLocks page(ListedLocks all, LockQuery query) {
+        LockSelection selection = new LockSelection(query, lock -> hidden.hash(lock.key()));
+        all.locks().forEach(selection::offer);
+        LockPage page = selection.page();
+        return all.page(page.locks(), page.next());
     }
 
-    private Supplier<ListedLocks> all(LockEngine engine) {
-        return listsOf(engine).begin(Optional.empty(), () -> byHash(engine));
+    /** Begins to read all locks that fit this query without a key. */
+    private Supplier<ListedLocks> all(LockEngine engine, LockQuery query) {
+        return listsOf(engine).begin(new Listed(query, true), () -> byHash(engine, query));
     }
 
-    private SharedLists<Optional<LockQuery>> listsOf(LockEngine engine) {
+    private SharedLists<Listed> listsOf(LockEngine engine) {
         return lists.computeIfAbsent(engine, each -> new SharedLists<>(maxWait, time));
     }
 
     /** Refuses prefixes and keys, because answers to them would reveal hidden keys. */
     private static void requireNoKeys(LocksQuestion question) {
-        if (question.prefix() != null && !question.prefix().isEmpty()) {
-            throw new InvalidEndpointRequestException(
-                    "Keys are hidden, so locks cannot be listed by a prefix. Leave out 'prefix', or let"
-                            + " management.endpoint.syncguard.show-values show keys",
-                    "Keys are hidden");
-        }
-        String after = question.after();
-        if (after != null && !after.isEmpty() && !HASH.matcher(after).matches()) {
+        requireNoPart("prefix", question.prefix());
+        requireNoPart("contains", question.contains());
+        String after = question.query().position().key();
+        if (!after.isEmpty() && !HASH.matcher(after).matches()) {
             throw new InvalidEndpointRequestException(
                     "Keys are hidden, so a page continues after a hash. Pass the 'next' of the page before as 'after',"
                             + " or begin with the first page",
+                    "Keys are hidden");
+        }
+    }
+
+    private static void requireNoPart(String parameter, @Nullable String part) {
+        if (part != null && !part.isEmpty()) {
+            throw new InvalidEndpointRequestException(
+                    "Keys are hidden, so locks cannot be listed by a part of them. Leave out '" + parameter
+                            + "', or let management.endpoint.syncguard.show-values show keys",
                     "Keys are hidden");
         }
     }
@@ -196,10 +221,10 @@ final class LockLists implements AutoCloseable {
      * Lists locks in the order of their hashes. If there are too many, keeps those with the smallest hashes, because
      * this choice does not depend on neighbouring keys.
      */
-    private ListedLocks byHash(LockEngine engine) {
+    private ListedLocks byHash(LockEngine engine, LockQuery locks) {
         long deadline = time.nanoTime() + BUDGET.toNanos();
         NavigableMap<String, LockStatus> found = new TreeMap<>();
-        LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
+        LockQuery query = locks.limit(LockQuery.MAX_LIMIT);
         String problem = null;
         while (true) {
             LockPage page = engine.admin().list(query);

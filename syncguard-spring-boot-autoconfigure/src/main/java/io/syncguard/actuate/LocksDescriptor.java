@@ -39,6 +39,7 @@ public record LocksDescriptor(
      * @param complete whether the list has all locks that it should
      * @param age how long ago the store was read; {@code null} if it was not
      * @param problem why the list is old or not complete; {@code null} if it is neither
+     * @param summary of all locks of the store
      */
     public record Manager(
             ProcessStatus process,
@@ -47,7 +48,8 @@ public record LocksDescriptor(
             @Nullable String next,
             boolean complete,
             @Nullable Duration age,
-            @Nullable String problem) {}
+            @Nullable String problem,
+            SummaryDescriptor summary) {}
 
     /**
      * An election.

@@ -7,6 +7,8 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.LockOrder;
+import io.syncguard.LockStatus;
 import io.syncguard.MessageText;
 import io.syncguard.core.LocalLock;
 import io.syncguard.core.LockEngine;
@@ -15,6 +17,7 @@ import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,6 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +91,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
      * @param limit maximum number of locks, 100 if not given
      * @param since the last events that the reader knows, as {@code instance:number}. A reader behind a balancer names
      *     those of each instance, divided by commas
+     * @param contains a part of the keys; refused while keys are hidden
+     * @param owner a part of the label of a holder or a waiter
+     * @param waitedFor whether only keys with a queue are listed
+     * @param order the order of the list, by the keys or their hashes if not given
      */
     @ReadOperation
     public LocksDescriptor locks(
@@ -94,8 +102,14 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             @org.springframework.lang.Nullable @Nullable String key,
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
-            @org.springframework.lang.Nullable @Nullable String since) {
-        return locks(new LocksQuestion(prefix, key, after, limit, since), view(showValues == Show.ALWAYS));
+            @org.springframework.lang.Nullable @Nullable String since,
+            @org.springframework.lang.Nullable @Nullable String contains,
+            @org.springframework.lang.Nullable @Nullable String owner,
+            @org.springframework.lang.Nullable @Nullable Boolean waitedFor,
+            @org.springframework.lang.Nullable @Nullable LockOrder order) {
+        return locks(
+                new LocksQuestion(prefix, key, after, limit, since, contains, owner, waitedFor, order),
+                view(showValues == Show.ALWAYS));
     }
 
     /**
@@ -146,6 +160,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                         view,
                         () -> key.map(each -> lists.look(engine, each))
                                 .orElseGet(() -> lists.page(engine, question, view)))));
+        Map<String, Supplier<ListedLocks>> summaries = new TreeMap<>();
+        managers.forEach((name, engine) -> summaries.put(name, lists.summary(engine)));
         Supplier<Map<String, LocksDescriptor.Election>> elections = elections();
         ProblemFinder problems = new ProblemFinder(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
@@ -154,7 +170,8 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             LockEngine engine = engine(name);
             List<LocalLock> ofManager = engine.diagnostics().locks();
             own.addAll(ofManager);
-            found.put(name, manager(engine, ofManager, list.get(), problems, view));
+            ListedLocks queues = lists.shown(summaries.getOrDefault(name, list).get(), view);
+            found.put(name, manager(engine, ofManager, list.get(), queues, problems, view));
         });
         Map<String, NameDescriptor> names = journal.names(own);
         names.forEach(problems::lookAt);
@@ -212,11 +229,19 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     private LocksDescriptor.Manager manager(
-            LockEngine engine, List<LocalLock> own, ListedLocks list, ProblemFinder problems, KeyView view) {
+            LockEngine engine,
+            List<LocalLock> own,
+            ListedLocks list,
+            ListedLocks queues,
+            ProblemFinder problems,
+            KeyView view) {
         ask(view, () -> refuseIfInvalid(list));
         ProcessStatus process = engine.diagnostics().process();
         problems.lookAt(process);
-        list.locks().forEach(problems::lookAt);
+        Stream.concat(queues.locks().stream(), list.locks().stream())
+                .collect(Collectors.toMap(LockStatus::key, lock -> lock, (queue, same) -> queue, LinkedHashMap::new))
+                .values()
+                .forEach(problems::lookAt);
         LocalView local = local(own, view);
         return new LocksDescriptor.Manager(
                 view.isPlain() ? process : process.withoutMessages(),
@@ -227,7 +252,12 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 list.next(),
                 list.isComplete(),
                 lists.age(list),
-                problem(list, view));
+                problem(list, view),
+                summary(queues, local));
+    }
+
+    private SummaryDescriptor summary(ListedLocks queues, LocalView local) {
+        return SummaryDescriptor.of(queues, lists.age(queues), problem(queues, local.keys()), local);
     }
 
     private static boolean refuseIfInvalid(ListedLocks list) {

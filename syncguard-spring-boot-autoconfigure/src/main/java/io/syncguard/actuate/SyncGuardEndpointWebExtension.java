@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import io.syncguard.LockOrder;
 import java.security.Principal;
 import java.util.Map;
 import java.util.Set;
@@ -59,9 +60,13 @@ public final class SyncGuardEndpointWebExtension {
             @org.springframework.lang.Nullable @Nullable String key,
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
-            @org.springframework.lang.Nullable @Nullable String since) {
-        return answer(() -> new WebEndpointResponse<>(
-                endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), view(user))));
+            @org.springframework.lang.Nullable @Nullable String since,
+            @org.springframework.lang.Nullable @Nullable String contains,
+            @org.springframework.lang.Nullable @Nullable String owner,
+            @org.springframework.lang.Nullable @Nullable Boolean waitedFor,
+            @org.springframework.lang.Nullable @Nullable LockOrder order) {
+        return answer(() -> new WebEndpointResponse<>(endpoint.locks(
+                new LocksQuestion(prefix, key, after, limit, since, contains, owner, waitedFor, order), view(user))));
     }
 
     /** Answers with 404 if nobody holds the key or waits for it. */

@@ -11,6 +11,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
+import io.syncguard.LockOrder;
 import io.syncguard.LockRequest;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InterceptedBackend;
@@ -74,7 +75,7 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("order:2", TTL);
         second.holdElsewhere("job", TTL);
 
-        LocksDescriptor all = endpoint(Show.ALWAYS).locks(null, null, null, null, null);
+        LocksDescriptor all = endpoint(Show.ALWAYS).locks(null, null, null, null, null, null, null, null, null);
 
         assertThat(all.managers()).containsOnlyKeys("lockManager", "secondLockManager");
         LocksDescriptor.Manager manager = all.managers().get("lockManager");
@@ -96,14 +97,113 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("other", TTL);
         SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
 
-        LocksDescriptor.Manager page =
-                endpoint.locks("order:", null, null, 2, null).managers().get("lockManager");
+        LocksDescriptor.Manager page = endpoint.locks("order:", null, null, 2, null, null, null, null, null)
+                .managers()
+                .get("lockManager");
         assertThat(page.locks()).extracting(LockDescriptor::key).containsExactly("order:a", "order:b");
 
-        LocksDescriptor.Manager last =
-                endpoint.locks("order:", null, page.next(), 2, null).managers().get("lockManager");
+        LocksDescriptor.Manager last = endpoint.locks("order:", null, page.next(), 2, null, null, null, null, null)
+                .managers()
+                .get("lockManager");
         assertThat(last.locks()).extracting(LockDescriptor::key).containsExactly("order:c");
         assertThat(last.next()).isNull();
+    }
+
+    @Test
+    void each_answer_counts_all_locks_and_has_the_keys_that_are_waited_for_longest() {
+        IntStream.range(0, 120).forEach(i -> first.holdElsewhere("order:" + i, TTL));
+        first.holdElsewhere("z", TTL);
+        first.queueElsewhere("z");
+        first.queueElsewhere("z");
+
+        LocksDescriptor all = endpoint(Show.ALWAYS).locks(null, null, null, null, null, null, null, null, null);
+
+        LocksDescriptor.Manager manager = all.managers().get("lockManager");
+        assertThat(manager.locks()).extracting(LockDescriptor::key).doesNotContain("z");
+        assertThat(manager.summary().queues()).extracting(LockDescriptor::key).containsExactly("z");
+        assertThat(manager.summary().queues().get(0).waiters()).isEqualTo(2);
+        assertThat(manager.summary().age()).isNotNull();
+        assertThat(manager.summary().problem()).isNull();
+        assertThat(manager.summary().totals())
+                .isEqualTo(new SummaryDescriptor.Totals(121, 121, 1, 2, Duration.ZERO, Duration.ZERO));
+        assertThat(endpoint(Show.NEVER)
+                        .locks(null, null, null, null, null, null, null, null, null)
+                        .toString())
+                .doesNotContain("order:", "key=z");
+    }
+
+    @Test
+    void a_long_queue_behind_the_page_is_advised_on() {
+        IntStream.range(0, 120).forEach(i -> first.holdElsewhere("order:" + i, TTL));
+        first.holdElsewhere("z", TTL);
+        IntStream.range(0, 12).forEach(i -> first.queueElsewhere("z"));
+
+        assertThat(endpoint(Show.ALWAYS)
+                        .locks(null, null, null, null, null, null, null, null, null)
+                        .advice())
+                .singleElement()
+                .satisfies(advice -> {
+                    assertThat(advice.subject()).isEqualTo("z");
+                    assertThat(advice.problem()).contains("12 wait for it");
+                });
+    }
+
+    @Test
+    void locks_are_found_by_a_part_of_the_key_by_their_owner_and_by_their_queue() {
+        first.holdElsewhere("order:1", TTL);
+        first.holdElsewhere("order:2", TTL.multipliedBy(2));
+        first.queueElsewhere("order:2");
+        first.holdElsewhere("job:2", TTL.multipliedBy(3));
+        SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
+
+        assertThat(keys(endpoint.locks(null, null, null, null, null, "r:", null, null, null)))
+                .containsExactly("order:1", "order:2");
+        assertThat(keys(endpoint.locks(null, null, null, null, null, ":2", null, true, null)))
+                .containsExactly("order:2");
+        assertThat(keys(endpoint.locks(null, null, null, null, null, null, "elsewhere", false, null)))
+                .containsExactly("job:2", "order:1", "order:2");
+        assertThat(keys(endpoint.locks(null, null, null, null, null, null, "nobody", null, null)))
+                .isEmpty();
+        LocksDescriptor.Manager page = endpoint.locks(null, null, null, 2, null, null, null, null, LockOrder.ENDS_FIRST)
+                .managers()
+                .get("lockManager");
+        assertThat(page.locks()).extracting(LockDescriptor::key).containsExactly("order:1", "order:2");
+        assertThat(keys(endpoint.locks(null, null, page.next(), 2, null, null, null, null, LockOrder.ENDS_FIRST)))
+                .containsExactly("job:2");
+    }
+
+    @Test
+    void hidden_keys_are_sorted_and_found_by_what_is_shown_only() {
+        first.holdElsewhere("order:1", TTL.multipliedBy(2));
+        first.holdElsewhere("order:2", TTL);
+        first.queueElsewhere("order:1");
+        SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
+
+        assertRefused(() -> endpoint.locks(null, null, null, null, null, "order", null, null, null), "'contains'");
+        assertRefused(
+                () -> endpoint.locks(null, null, "5:order:1", null, null, null, null, null, LockOrder.ENDS_FIRST),
+                "'after'");
+        assertThat(keys(endpoint.locks(null, null, null, null, null, null, null, true, null)))
+                .hasSize(1);
+        LocksDescriptor.Manager page = endpoint.locks(
+                        null, null, null, 1, null, null, "elsewhere", null, LockOrder.ENDS_FIRST)
+                .managers()
+                .get("lockManager");
+        assertThat(page.locks().get(0).waiters()).isZero();
+        assertThat(page.next()).doesNotContain("order");
+        assertThat(endpoint.locks(null, null, page.next(), 1, null, null, null, null, LockOrder.ENDS_FIRST)
+                        .managers()
+                        .get("lockManager")
+                        .locks())
+                .singleElement()
+                .extracting(LockDescriptor::waiters)
+                .isEqualTo(1);
+    }
+
+    private static List<String> keys(LocksDescriptor found) {
+        return found.managers().get("lockManager").locks().stream()
+                .map(LockDescriptor::key)
+                .toList();
     }
 
     @Test
@@ -129,7 +229,7 @@ class SyncGuardEndpointTests {
     @Test
     void bad_arguments_are_refused() {
         SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
-        assertThatThrownBy(() -> endpoint.locks(null, null, null, 0, null))
+        assertThatThrownBy(() -> endpoint.locks(null, null, null, 0, null, null, null, null, null))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("from 1 to 1000");
         assertThatThrownBy(() -> endpoint.lock("k".repeat(513), null))
@@ -178,7 +278,7 @@ class SyncGuardEndpointTests {
                 who.equals("waiting") ? first.startWaiting(request.permits(1)) : new FutureTask<>(() -> null);
 
         LockDescriptor lock = endpoint(Show.NEVER)
-                .locks(null, null, null, null, null)
+                .locks(null, null, null, null, null, null, null, null, null)
                 .managers()
                 .get("lockManager")
                 .locks()
@@ -195,20 +295,25 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("order:ann@example.com", TTL);
         first.holdElsewhere("order:bob@example.com", TTL);
 
-        assertThat(endpoint(Show.NEVER).locks(null, null, null, 1, null).toString())
-                .doesNotContain("example");
-        assertThat(endpoint(Show.WHEN_AUTHORIZED)
-                        .locks(null, null, null, 1, null)
+        assertThat(endpoint(Show.NEVER)
+                        .locks(null, null, null, 1, null, null, null, null, null)
                         .toString())
                 .doesNotContain("example");
-        assertThat(body(web(Show.NEVER).locks(ANN, null, null, null, 1, null))).doesNotContain("example");
-        assertThat(body(web(Show.WHEN_AUTHORIZED).locks(ANONYMOUS, null, null, null, 1, null)))
+        assertThat(endpoint(Show.WHEN_AUTHORIZED)
+                        .locks(null, null, null, 1, null, null, null, null, null)
+                        .toString())
                 .doesNotContain("example");
-        assertThat(body(web(Show.WHEN_AUTHORIZED, "OPERATOR").locks(ANN, null, null, null, 1, null)))
+        assertThat(body(web(Show.NEVER).locks(ANN, null, null, null, 1, null, null, null, null, null)))
                 .doesNotContain("example");
-        assertThat(body(web(Show.WHEN_AUTHORIZED, "ADMIN").locks(ANN, null, null, null, 1, null)))
+        assertThat(body(web(Show.WHEN_AUTHORIZED).locks(ANONYMOUS, null, null, null, 1, null, null, null, null, null)))
+                .doesNotContain("example");
+        assertThat(body(web(Show.WHEN_AUTHORIZED, "OPERATOR")
+                        .locks(ANN, null, null, null, 1, null, null, null, null, null)))
+                .doesNotContain("example");
+        assertThat(body(web(Show.WHEN_AUTHORIZED, "ADMIN")
+                        .locks(ANN, null, null, null, 1, null, null, null, null, null)))
                 .contains("ann@example.com");
-        assertThat(body(web(Show.ALWAYS).locks(ANONYMOUS, null, null, null, 1, null)))
+        assertThat(body(web(Show.ALWAYS).locks(ANONYMOUS, null, null, null, 1, null, null, null, null, null)))
                 .contains("ann@example.com");
     }
 
@@ -218,17 +323,22 @@ class SyncGuardEndpointTests {
         SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
         SyncGuardEndpointWebExtension web = web(Show.WHEN_AUTHORIZED, "OPERATOR");
 
-        assertRefused(() -> endpoint.locks("order:a", null, null, null, null), "'prefix'");
-        assertRefused(() -> endpoint.locks(null, null, "order:a", null, null), "'after'");
+        assertRefused(() -> endpoint.locks("order:a", null, null, null, null, null, null, null, null), "'prefix'");
+        assertRefused(() -> endpoint.locks(null, null, "order:a", null, null, null, null, null, null), "'after'");
         assertRefused(
-                () -> endpoint.locks(null, "order:ann@example.com", null, null, null), "no lock has this hash now");
-        assertRefused(() -> endpoint.locks(null, "free", null, null, null), "no lock has this hash now");
+                () -> endpoint.locks(null, "order:ann@example.com", null, null, null, null, null, null, null),
+                "no lock has this hash now");
+        assertRefused(
+                () -> endpoint.locks(null, "free", null, null, null, null, null, null, null),
+                "no lock has this hash now");
         assertRefused(() -> endpoint.lock("order:ann@example.com", null), "no lock has this hash now");
         assertRefused(
                 () -> endpoint.lock(Hashes.abbreviated("order:ann@example.com"), null), "no lock has this hash now");
-        assertThat(web.locks(ANN, "order:a", null, null, null, null).getStatus())
+        assertThat(web.locks(ANN, "order:a", null, null, null, null, null, null, null, null)
+                        .getStatus())
                 .isEqualTo(400);
-        assertThat(web.locks(ANN, null, null, "order:a", null, null).getStatus())
+        assertThat(web.locks(ANN, null, null, "order:a", null, null, null, null, null, null)
+                        .getStatus())
                 .isEqualTo(400);
         assertThat(web.lock(ANN, "order:ann@example.com", null).getStatus()).isEqualTo(400);
     }
@@ -297,7 +407,7 @@ class SyncGuardEndpointTests {
         assertThat(done.released()).hasSize(1);
         assertThat(first.engine.isLocked("order:1")).isFalse();
         assertThat(web.lock(ANN, hash, null).getStatus()).isEqualTo(404);
-        LocksDescriptor after = endpoint.locks(null, null, null, null, null);
+        LocksDescriptor after = endpoint.locks(null, null, null, null, null, null, null, null, null);
         assertThat(after.managers().get("lockManager").locks()).isEmpty();
         assertThat(after.events()).extracting(EventDescriptor::key).containsExactly(hash);
     }
@@ -306,7 +416,8 @@ class SyncGuardEndpointTests {
     void instances_with_one_secret_understand_the_hashes_of_each_other() {
         String secret = "0123456789abcdef0123456789abcdef";
         second.holdElsewhere("order:1", TTL);
-        LocksDescriptor shown = endpoint(Show.NEVER, secret).locks(null, null, null, null, null);
+        LocksDescriptor shown =
+                endpoint(Show.NEVER, secret).locks(null, null, null, null, null, null, null, null, null);
         String hash = shown.managers().get("secondLockManager").locks().get(0).key();
 
         assertThat(endpoint(Show.NEVER, secret).lock(hash, "secondLockManager").key())
@@ -434,7 +545,7 @@ class SyncGuardEndpointTests {
         held.release();
         first.engine.admin().forceRelease("order:1", "by ann");
 
-        LocksDescriptor shown = endpoint(Show.ALWAYS).locks(null, null, null, null, null);
+        LocksDescriptor shown = endpoint(Show.ALWAYS).locks(null, null, null, null, null, null, null, null, null);
 
         assertThat(shown.events())
                 .extracting(EventDescriptor::type)
@@ -446,7 +557,7 @@ class SyncGuardEndpointTests {
                 .containsOnly(
                         Map.entry("order", new NameDescriptor(1, 0, 0, 1, 0, 0, Duration.ofSeconds(3), Duration.ZERO)));
         assertThat(endpoint(Show.ALWAYS)
-                        .locks(null, null, null, null, shown.instance() + ":2")
+                        .locks(null, null, null, null, shown.instance() + ":2", null, null, null, null)
                         .events())
                 .extracting(EventDescriptor::number)
                 .containsExactly(3L);
@@ -461,15 +572,18 @@ class SyncGuardEndpointTests {
         journal.forceReleased(ForcedRelease.ofFreeKey("order:1"), "by ann");
         otherJournal.forceReleased(ForcedRelease.ofFreeKey("order:2"), "by ann");
         otherJournal.forceReleased(ForcedRelease.ofFreeKey("order:3"), "by ann");
-        LocksDescriptor ofOne = one.locks(null, null, null, null, null);
-        LocksDescriptor ofOther = other.locks(null, null, null, null, ofOne.instance() + ":1");
+        LocksDescriptor ofOne = one.locks(null, null, null, null, null, null, null, null, null);
+        LocksDescriptor ofOther = other.locks(null, null, null, null, ofOne.instance() + ":1", null, null, null, null);
 
         String seen = ofOne.instance() + ":1," + ofOther.instance() + ":1";
 
         assertThat(ofOne.instance()).isNotEqualTo(ofOther.instance());
         assertThat(ofOther.events()).hasSize(2);
-        assertThat(one.locks(null, null, null, null, seen).events()).isEmpty();
-        assertThat(other.locks(null, null, null, null, seen).events())
+        assertThat(one.locks(null, null, null, null, seen, null, null, null, null)
+                        .events())
+                .isEmpty();
+        assertThat(other.locks(null, null, null, null, seen, null, null, null, null)
+                        .events())
                 .extracting(EventDescriptor::key)
                 .containsExactly("order:3");
     }
@@ -479,7 +593,7 @@ class SyncGuardEndpointTests {
             strings = {"1", "x", "0a1b2c3d", "0a1b2c3d:", "0a1b2c3d:-1", "0a1b2c3d:9999999999999999999", "0a1b2c3d:1,,"
             })
     void events_that_the_reader_knows_are_named_by_instance_and_number(String since) {
-        assertThatThrownBy(() -> endpoint(Show.ALWAYS).locks(null, null, null, null, since))
+        assertThatThrownBy(() -> endpoint(Show.ALWAYS).locks(null, null, null, null, since, null, null, null, null))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("as instance:number");
     }
@@ -491,8 +605,9 @@ class SyncGuardEndpointTests {
                 first.startWaiting(LockRequest.of("report", "1").key("order:1"));
         first.time.advance(Duration.ofSeconds(3));
 
-        Map<String, NameDescriptor> names =
-                endpoint(Show.NEVER).locks(null, null, null, null, null).names();
+        Map<String, NameDescriptor> names = endpoint(Show.NEVER)
+                .locks(null, null, null, null, null, null, null, null, null)
+                .names();
 
         assertThat(names.get("order").longestHeld()).isEqualTo(Duration.ofSeconds(3));
         assertThat(names.get("order").longestWait()).isEqualTo(Duration.ZERO);
@@ -510,7 +625,7 @@ class SyncGuardEndpointTests {
         first.time.advance(Duration.ofSeconds(3));
 
         assertThat(endpoint(Show.NEVER)
-                        .locks(null, null, null, null, null)
+                        .locks(null, null, null, null, null, null, null, null, null)
                         .names()
                         .get("order")
                         .longestHeld())
@@ -528,14 +643,14 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("ordered:bob", TTL);
         SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
 
-        LocksDescriptor hidden = endpoint.locks(null, null, null, null, null);
+        LocksDescriptor hidden = endpoint.locks(null, null, null, null, null, null, null, null, null);
 
         assertThat(hidden.toString()).doesNotContain("ann", "bob");
         assertThat(hidden.managers().get("lockManager").locks())
                 .extracting(LockDescriptor::name)
                 .containsExactlyInAnyOrder("order", "order", "ReportService.export", "cleanup", null, null);
         assertThat(endpoint(Show.ALWAYS)
-                        .locks("order", null, null, null, null)
+                        .locks("order", null, null, null, null, null, null, null, null)
                         .managers()
                         .get("lockManager")
                         .locks())
@@ -548,7 +663,8 @@ class SyncGuardEndpointTests {
                 .orElseThrow();
         assertThat(endpoint.lock(hash, null).name()).isEqualTo("cleanup");
         endpoint.forceRelease(hash, null, null, "hangs");
-        assertThat(endpoint.locks(null, null, null, null, null).events())
+        assertThat(endpoint.locks(null, null, null, null, null, null, null, null, null)
+                        .events())
                 .filteredOn(event -> event.type() == EventType.FORCE_RELEASED)
                 .extracting(EventDescriptor::name)
                 .containsExactly("cleanup");
@@ -591,13 +707,15 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("leader:jobs", Duration.ofHours(1));
         first.time.advance(Duration.ofMinutes(16));
 
-        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).advice())
+        assertThat(endpoint(Show.ALWAYS)
+                        .locks(null, null, null, null, null, null, null, null, null)
+                        .advice())
                 .singleElement()
                 .satisfies(advice -> {
                     assertThat(advice.subject()).isEqualTo("order:1");
                     assertThat(advice.problem()).isEqualTo("elsewhere has held it for 16 minutes");
                 });
-        LocksDescriptor hidden = endpoint(Show.NEVER).locks(null, null, null, null, null);
+        LocksDescriptor hidden = endpoint(Show.NEVER).locks(null, null, null, null, null, null, null, null, null);
         assertThat(hidden.managers().get("lockManager").locks())
                 .extracting(LockDescriptor::key)
                 .contains(hidden.advice().get(0).subject());
@@ -627,7 +745,7 @@ class SyncGuardEndpointTests {
 
             Map<String, LocksDescriptor.Election> shown = new SyncGuardEndpoint(
                             managers(), () -> election, journal, Map::of, Show.NEVER, null)
-                    .locks(null, null, null, null, null)
+                    .locks(null, null, null, null, null, null, null, null, null)
                     .elections();
 
             assertThat(shown).containsOnlyKeys("dispatcher", "idle", "settlement");
@@ -648,12 +766,14 @@ class SyncGuardEndpointTests {
         LockHandle held = first.engine.acquire(LockRequest.of("order:1"));
         second.holdElsewhere("job", TTL);
         SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
-        endpoint.locks(null, null, null, null, null);
+        endpoint.locks(null, null, null, null, null, null, null, null, null);
         first.backend.beforeLookup = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
 
-        LocksDescriptor away = endpoint.locks(null, null, null, null, null);
+        LocksDescriptor away = endpoint.locks(null, null, null, null, null, null, null, null, null);
 
         LocksDescriptor.Manager store = away.managers().get("lockManager");
+        assertThat(store.summary().problem()).isNotNull();
+        assertThat(store.summary().totals()).isNotNull();
         assertThat(store.complete()).isFalse();
         assertThat(store.problem()).isEqualTo(store.process().outage().message());
         assertThat(store.process().outage().code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
@@ -686,7 +806,7 @@ class SyncGuardEndpointTests {
 
             LocksDescriptor away = new SyncGuardEndpoint(
                             managers(), () -> election, journal, Map::of, Show.ALWAYS, null)
-                    .locks(null, "order:1", null, null, null);
+                    .locks(null, "order:1", null, null, null, null, null, null, null);
 
             assertThat(away.managers().get("lockManager").locks()).isEmpty();
             assertThat(away.managers().get("lockManager").own()).hasSize(1);
@@ -724,7 +844,7 @@ class SyncGuardEndpointTests {
             throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, "Failed to read secret-key", null);
         };
 
-        LocksDescriptor hidden = endpoint(Show.NEVER).locks(null, null, null, null, null);
+        LocksDescriptor hidden = endpoint(Show.NEVER).locks(null, null, null, null, null, null, null, null, null);
 
         assertThat(hidden.managers().get("lockManager").own()).hasSize(1);
         assertThat(hidden.toString()).contains("SERVICE_UNAVAILABLE").doesNotContain("secret-key");
@@ -735,7 +855,9 @@ class SyncGuardEndpointTests {
         AcquireRequest held = first.holdElsewhere("order:1", TTL);
         AcquireRequest waits = first.queueElsewhere("order:1");
 
-        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).toString())
+        assertThat(endpoint(Show.ALWAYS)
+                        .locks(null, null, null, null, null, null, null, null, null)
+                        .toString())
                 .doesNotContain(held.lockId())
                 .doesNotContain(waits.lockId());
     }
@@ -777,10 +899,14 @@ class SyncGuardEndpointTests {
     void a_release_that_finds_nothing_is_an_event_of_its_own_type() {
         web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null, "order:1 hangs");
 
-        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).events())
+        assertThat(endpoint(Show.ALWAYS)
+                        .locks(null, null, null, null, null, null, null, null, null)
+                        .events())
                 .extracting(event -> event.type() + ": " + event.text())
                 .containsExactly("NOT_HELD: release by force; by ann: order:1 hangs");
-        assertThat(endpoint(Show.NEVER).locks(null, null, null, null, null).events())
+        assertThat(endpoint(Show.NEVER)
+                        .locks(null, null, null, null, null, null, null, null, null)
+                        .events())
                 .extracting(EventDescriptor::text)
                 .containsExactly("release by force");
     }
@@ -854,7 +980,9 @@ class SyncGuardEndpointTests {
     }
 
     private static LocksDescriptor.Manager page(SyncGuardEndpoint endpoint, @Nullable String after, int limit) {
-        return endpoint.locks(null, null, after, limit, null).managers().get("lockManager");
+        return endpoint.locks(null, null, after, limit, null, null, null, null, null)
+                .managers()
+                .get("lockManager");
     }
 
     private static String onlyKey(SyncGuardEndpoint endpoint) {
@@ -864,7 +992,7 @@ class SyncGuardEndpointTests {
     }
 
     private static LockDescriptor lock(SyncGuardEndpoint endpoint, String key) {
-        LocksDescriptor found = endpoint.locks(null, key, null, null, null);
+        LocksDescriptor found = endpoint.locks(null, key, null, null, null, null, null, null, null);
         assertThat(found.managers().get("secondLockManager").locks()).isEmpty();
         assertThat(found.managers().get("lockManager").locks()).hasSize(1);
         return found.managers().get("lockManager").locks().get(0);

@@ -59,9 +59,11 @@ class ActuatorAutoConfigurationTests {
                     assertThat(context).hasSingleBean(SyncGuardEndpointWebExtension.class);
                     context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
                     SyncGuardEndpoint endpoint = context.getBean(SyncGuardEndpoint.class);
-                    assertThat(endpoint.locks(null, null, null, null, null).managers())
+                    assertThat(endpoint.locks(null, null, null, null, null, null, null, null, null)
+                                    .managers())
                             .containsOnlyKeys("syncGuardLockManager");
-                    assertThat(endpoint.locks(null, null, null, null, null).toString())
+                    assertThat(endpoint.locks(null, null, null, null, null, null, null, null, null)
+                                    .toString())
                             .doesNotContain("order:42");
                 });
     }
@@ -74,7 +76,7 @@ class ActuatorAutoConfigurationTests {
                 .run(context -> {
                     context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
                     assertThat(context.getBean(SyncGuardEndpoint.class)
-                                    .locks(null, null, null, null, null)
+                                    .locks(null, null, null, null, null, null, null, null, null)
                                     .toString())
                             .contains("order:42");
                 });
@@ -93,7 +95,7 @@ class ActuatorAutoConfigurationTests {
                     engine.acquire(LockRequest.of("partners:42").shared());
 
                     assertThat(context.getBean(SyncGuardEndpoint.class)
-                                    .locks(null, null, null, null, null)
+                                    .locks(null, null, null, null, null, null, null, null, null)
                                     .managers()
                                     .get("syncGuardLockManager")
                                     .locks())
@@ -109,7 +111,7 @@ class ActuatorAutoConfigurationTests {
                         "management.endpoints.web.exposure.include=syncguard",
                         "syncguard.leader.elections.settlement.auto-startup=false")
                 .run(context -> assertThat(context.getBean(SyncGuardEndpoint.class)
-                                .locks(null, null, null, null, null)
+                                .locks(null, null, null, null, null, null, null, null, null)
                                 .elections())
                         .containsOnlyKeys("settlement"));
     }
@@ -155,7 +157,7 @@ class ActuatorAutoConfigurationTests {
                     .run(context -> {
                         context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
                         hashes.add(context.getBean(SyncGuardEndpoint.class)
-                                .locks(null, null, null, null, null)
+                                .locks(null, null, null, null, null, null, null, null, null)
                                 .managers()
                                 .get("syncGuardLockManager")
                                 .locks()

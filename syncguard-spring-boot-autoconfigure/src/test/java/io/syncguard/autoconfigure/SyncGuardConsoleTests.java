@@ -287,7 +287,7 @@ class SyncGuardConsoleTests {
                         "?key=order:42",
                         hidden,
                         "?prefix=order",
-                        "cannot be listed by a prefix",
+                        "Leave out 'prefix'",
                         "?after=order",
                         "continues after a hash",
                         "?limit=0",

@@ -284,7 +284,8 @@ class TenantLocksTests {
     }
 
     private static Map<String, ?> endpoint(SyncGuardEndpoint endpoint) {
-        return endpoint.locks(null, null, null, null, null).managers();
+        return endpoint.locks(null, null, null, null, null, null, null, null, null)
+                .managers();
     }
 
     private static List<String> lockedKeys(String url) {

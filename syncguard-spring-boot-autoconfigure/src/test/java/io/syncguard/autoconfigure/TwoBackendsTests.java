@@ -110,8 +110,9 @@ class TwoBackendsTests {
                 .withUserConfiguration(Users.class)
                 .run(application -> {
                     SyncGuardEndpoint endpoint = application.getBean(SyncGuardEndpoint.class);
-                    Map<String, LocksDescriptor.Manager> managers =
-                            endpoint.locks(null, null, null, null, null).managers();
+                    Map<String, LocksDescriptor.Manager> managers = endpoint.locks(
+                                    null, null, null, null, null, null, null, null, null)
+                            .managers();
                     assertThat(managers.get("syncGuardLockManager").process().backend())
                             .isEqualTo(primary);
                     assertThat(managers.get("syncGuardSecondLockManager")
