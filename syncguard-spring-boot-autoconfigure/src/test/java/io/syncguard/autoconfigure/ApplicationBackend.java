@@ -5,6 +5,7 @@ import io.syncguard.core.CallerBatching;
 import io.syncguard.core.StoreCalls;
 import io.syncguard.jdbc.JdbcDatabase;
 import io.syncguard.jdbc.JdbcPools;
+import io.syncguard.portable.Dialect;
 import io.syncguard.portable.MySqlDialect;
 import io.syncguard.portable.PortableLockBackend;
 import io.syncguard.portable.PortableSchema;
@@ -20,6 +21,7 @@ import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -37,6 +39,9 @@ public final class ApplicationBackend {
 
     /** {@code auto}, {@code off}, or {@code always}, which batches a request that comes alone, too. */
     public static final String BATCHING = "test.batching";
+
+    /** Whether sessions on MariaDB keep the time that they last read in {@code @syncguard_now}, for triggers. */
+    public static final String KEEPS_TIME = "test.keeps-time";
 
     private static final String CLUSTER = "redis-cluster://";
 
@@ -71,7 +76,8 @@ public final class ApplicationBackend {
     /**
      * Creates a backend, and the schema if the store has one.
      *
-     * @param properties the values of {@value #BATCHING} and {@code syncguard.fences}; null for the default
+     * @param properties the values of {@value #BATCHING}, {@value #KEEPS_TIME} and {@code syncguard.fences}; null for
+     *     the default
      */
     public static StoreCalls on(
             String url,
@@ -132,7 +138,7 @@ public final class ApplicationBackend {
             Duration networkTimeout,
             Duration waiterTtl,
             Function<String, @Nullable String> properties) {
-        MySqlDialect dialect = new MySqlDialect();
+        Dialect dialect = properties.apply(KEEPS_TIME) == null ? new MySqlDialect() : keepingTime(new MySqlDialect());
         JdbcPools pools = pools(dialect, url, false, poolSize, networkTimeout);
         new PortableSchema(pools.operations(), new PortableScript(dialect, PortableTables.DEFAULT), null)
                 .initialize(List::of);
@@ -145,6 +151,15 @@ public final class ApplicationBackend {
                         PortableTables.DEFAULT,
                         new PortableSettings(pools.timeout(), waiterTtl, Duration.ZERO, FenceSource.COUNTER),
                         pools::close));
+    }
+
+    private static Dialect keepingTime(MySqlDialect dialect) {
+        String clock = "(@syncguard_now := " + dialect.clock() + ")";
+        return (Dialect) Proxy.newProxyInstance(
+                Dialect.class.getClassLoader(),
+                new Class<?>[] {Dialect.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals("clock") ? clock : method.invoke(dialect, arguments));
     }
 
     private static StoreCalls onPostgres(

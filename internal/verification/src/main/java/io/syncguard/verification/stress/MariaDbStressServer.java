@@ -12,6 +12,7 @@ import io.syncguard.verification.recording.HistoryRecorder;
 import io.syncguard.verification.recording.StressStore;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -24,6 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class MariaDbStressServer implements StressServer {
 
     private final Surroundings surroundings;
+    private final boolean replayed;
     private final String url = MariaDbServer.newDatabaseUrl();
     private final SingleConnectionDataSource connection = new SingleConnectionDataSource(url, true);
     private final JdbcTemplate jdbc = new JdbcTemplate(connection);
@@ -33,7 +35,17 @@ final class MariaDbStressServer implements StressServer {
     private final RedisProxy proxy = new RedisProxy("redis://" + address);
 
     MariaDbStressServer(Surroundings surroundings) {
+        this(surroundings, false);
+    }
+
+    /** A server for a run that is replayed on the model, which has no permits. */
+    static MariaDbStressServer forReplay(Surroundings surroundings) {
+        return new MariaDbStressServer(surroundings, true);
+    }
+
+    private MariaDbStressServer(Surroundings surroundings, boolean replayed) {
         this.surroundings = surroundings;
+        this.replayed = replayed;
         new PortableSchema(connection, new PortableScript(new MySqlDialect(), PortableTables.DEFAULT), null)
                 .initialize(List::of);
     }
@@ -49,7 +61,14 @@ final class MariaDbStressServer implements StressServer {
     public List<String> properties(int process) {
         // The processes use different batching on the same keys.
         CallerBatching batching = CallerBatching.values()[process % CallerBatching.values().length];
-        return List.of("spring.datasource.url=" + surroundings.url(), ApplicationBackend.BATCHING + "=" + batching);
+        List<String> properties = new ArrayList<>(List.of(
+                "spring.datasource.url=" + surroundings.url(),
+                ApplicationBackend.BATCHING + "=" + batching,
+                StressClient.PERMITTED + "=" + !replayed));
+        if (replayed) {
+            properties.add(ApplicationBackend.KEEPS_TIME + "=true");
+        }
+        return properties;
     }
 
     /** The first lease after a hand-over is as long as the process that releases says, so all say the same. */

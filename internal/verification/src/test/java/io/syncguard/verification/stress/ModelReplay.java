@@ -83,7 +83,7 @@ final class ModelReplay {
         add(1, passed);
 
         List<RowChange> inserted = changes.stream().filter(is('L', "INSERT")).toList();
-        leave(changes, !released.isEmpty() || !inserted.isEmpty());
+        leave(changes, !released.isEmpty(), !inserted.isEmpty());
         List<RowChange> handedOver = released.isEmpty() ? List.of() : inserted;
         boolean lapsed = changes.stream().anyMatch(is('L', "DELETE")) && released.size() < deletedLeases(changes);
         if (!released.isEmpty()) {
@@ -94,6 +94,13 @@ final class ModelReplay {
             int to = handedOver.isEmpty() ? NOBODY : row(handedOver.get(0)).slot;
             long ttl = handedOver.isEmpty() ? 0 : leaseLeft(handedOver.get(0).expiresAt());
             add(4, row(change).slot, to, ttl, lapsed ? 1 : 0);
+        }
+        if (released.isEmpty() && !inserted.isEmpty() && inserted.get(0).shared()) {
+            // The portable store also deletes lapsed readers for a reader, with which they do not conflict.
+            changes.stream()
+                    .filter(is('L', "DELETE"))
+                    .filter(RowChange::shared)
+                    .forEach(change -> add(8, row(change).slot));
         }
         if (handedOver.isEmpty()) {
             inserted.stream()
@@ -132,7 +139,7 @@ final class ModelReplay {
     }
 
     /** Waiters that leave before the releases of the same transaction, as in {@code release_all}; or a cleanup. */
-    private void leave(List<RowChange> changes, boolean wakes) {
+    private void leave(List<RowChange> changes, boolean releases, boolean grants) {
         List<RowChange> left = changes.stream()
                 .filter(is('E', "DELETE"))
                 .filter(change -> changes.stream()
@@ -141,7 +148,9 @@ final class ModelReplay {
                                 && other.lockId().equals(change.lockId())))
                 .toList();
         left.stream().filter(change -> change.expiresAt() > now).forEach(change -> add(7, row(change).slot));
-        if (!left.isEmpty() && !wakes) {
+        // The portable store also deletes lapsed entries with a grant that does not need it.
+        boolean cleans = left.stream().anyMatch(change -> !grants || change.expiresAt() <= now);
+        if (cleans && !releases) {
             add(9);
         }
     }
