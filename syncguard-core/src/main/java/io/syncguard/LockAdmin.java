@@ -1,5 +1,6 @@
 package io.syncguard;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -80,6 +81,40 @@ public interface LockAdmin {
      * @param fence that of the grant, from {@link LockInfo#fence} or {@link LockHandle#fence}
      */
     ForcedRelease forceRelease(String key, Fence fence, String reason);
+
+    /**
+     * What {@link #forceReleaseAll} would end: the leases whose owner has this text in its label, in the order of their
+     * keys. {@value LockQuery#MAX_LIMIT} at most.
+     *
+     * @param owner is compared with its case, and no character is a wildcard. Not empty
+     */
+    default List<OwnedLease> leasesOf(String owner) {
+        LockQuery query = LockQuery.all().owner(LockLimits.partOfOwner(owner)).limit(LockQuery.MAX_LIMIT);
+        List<OwnedLease> found = new ArrayList<>();
+        String next = "";
+        while (next != null && found.size() < LockQuery.MAX_LIMIT) {
+            LockPage page = list(query.after(next));
+            page.locks()
+                    .forEach(lock -> lock.holders().stream()
+                            .filter(lease -> lease.owner().contains(query.owner()))
+                            .forEach(lease -> found.add(new OwnedLease(lock.key(), lease))));
+            next = page.next();
+        }
+        return found.stream().limit(LockQuery.MAX_LIMIT).toList();
+    }
+
+    /**
+     * Ends the leases of an owner that is gone, such as all those of a host: {@link #leasesOf} lists them. Each ends by
+     * its fence, so the next holder of a key keeps it. Ends with the first failure; call it again then, and as long as
+     * it finds {@value LockQuery#MAX_LIMIT}.
+     *
+     * @return one for each lease that was listed
+     */
+    default List<ForcedRelease> forceReleaseAll(String owner, String reason) {
+        return leasesOf(owner).stream()
+                .map(each -> forceRelease(each.key(), each.lease().fence(), reason))
+                .toList();
+    }
 
     /** Like {@link #forceRelease(String, Fence, String)} without a reason. */
     default ForcedRelease forceRelease(String key, Fence fence) {

@@ -80,6 +80,11 @@ public final class LockLimits {
         return textOrEmpty("label of the owner", owner);
     }
 
+    /** A part of the label of an owner: not empty, because that is a part of each label. */
+    static String partOfOwner(String part) {
+        return text("part of an owner", part);
+    }
+
     /** The requests of one call: 1 to {@value #MAX_KEYS}. Without one, the call would run without a lock. */
     public static List<LockRequest> requests(List<LockRequest> requests) {
         int number = requireNonNull("list of requests", requests).size();

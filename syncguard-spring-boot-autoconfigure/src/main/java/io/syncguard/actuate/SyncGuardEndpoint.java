@@ -8,8 +8,11 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockOrder;
+import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.MessageText;
+import io.syncguard.OwnedLease;
+import io.syncguard.actuate.OwnerReleaseDescriptor.Outcome;
 import io.syncguard.core.LocalLock;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
@@ -141,6 +144,29 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return forceRelease(key, fence, manager, reason, "somebody through JMX", view(showValues == Show.ALWAYS));
     }
 
+    /**
+     * Lists the leases of an owner, such as a host that died, and ends them if this is no dry run: each by its fence,
+     * so the next holder of a key keeps it.
+     *
+     * @param owner a part of the label of the holders
+     * @param dryRun whether to list them only, which is so if not given
+     * @param reason the reason, for the log and the listeners
+     */
+    @DeleteOperation
+    public OwnerReleaseDescriptor forceReleaseAll(
+            String owner,
+            @org.springframework.lang.Nullable @Nullable Boolean dryRun,
+            @org.springframework.lang.Nullable @Nullable String manager,
+            @org.springframework.lang.Nullable @Nullable String reason) {
+        return forceReleaseAll(
+                owner,
+                !Boolean.FALSE.equals(dryRun),
+                manager,
+                reason,
+                "somebody through JMX",
+                view(showValues == Show.ALWAYS));
+    }
+
     /** Ends a running list. */
     @Override
     public void close() {
@@ -203,7 +229,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         LockEngine engine = engine(manager);
         String hidden = view.isPlain() ? null : lists.find(managers.values(), shown);
         String key = hidden == null ? shown : hidden;
-        String why = "by " + user + ": " + (reason == null ? "no reason was given" : reason);
+        String why = because(user, reason);
         LockAdmin admin = engine.admin();
         ForcedRelease done = ask(
                 view,
@@ -211,6 +237,51 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         lists.forget(engine);
         return ForcedReleaseDescriptor.of(
                 done, view.isPlain() ? done.key() : shown, lockAfterwards(admin, done.key(), view));
+    }
+
+    OwnerReleaseDescriptor forceReleaseAll(
+            String owner,
+            boolean dryRun,
+            @Nullable String manager,
+            @Nullable String reason,
+            String user,
+            KeyView view) {
+        LockEngine engine = engine(manager);
+        List<OwnedLease> leases = ask(view, () -> engine.admin().leasesOf(owner));
+        List<OwnerReleaseDescriptor.Lease> done = new ArrayList<>();
+        Outcome last = Outcome.LISTED;
+        for (OwnedLease lease : leases) {
+            last = dryRun
+                    ? Outcome.LISTED
+                    : last == Outcome.FAILED || last == Outcome.NOT_TRIED
+                            ? Outcome.NOT_TRIED
+                            : released(engine.admin(), lease, because(user, reason));
+            done.add(OwnerReleaseDescriptor.Lease.of(lease, view, last));
+        }
+        if (!dryRun) {
+            lists.forget(engine);
+        }
+        return new OwnerReleaseDescriptor(owner, dryRun, done, leases.size() < LockQuery.MAX_LIMIT);
+    }
+
+    /** The others were released, so the answer says that also if the store has failed meanwhile. */
+    private static Outcome released(LockAdmin admin, OwnedLease owned, String why) {
+        Fence fence = owned.lease().fence();
+        try {
+            ForcedRelease done = admin.forceRelease(owned.key(), fence, why);
+            return !done.released().isEmpty()
+                    ? Outcome.RELEASED
+                    : done.remaining().stream().anyMatch(lease -> lease.fence().equals(fence))
+                            ? Outcome.REMAINS
+                            : Outcome.OVER;
+        } catch (LockException ex) {
+            log.debug("The endpoint could not release a lock by force", ex);
+            return Outcome.FAILED;
+        }
+    }
+
+    private static String because(String user, @Nullable String reason) {
+        return "by " + user + ": " + (reason == null ? "no reason was given" : reason);
     }
 
     /** The leases have ended, so the answer says that also if the store does not answer again. */

@@ -98,23 +98,53 @@ public final class SyncGuardEndpointWebExtension {
         });
     }
 
-    /** Like {@link #forceRelease}, for a key that cannot be in a path, such as one with a slash. */
+    /**
+     * Like {@link #forceRelease}, for a key that cannot be in a path, such as one with a slash; or for all leases of an
+     * owner: answers with 404 if there are none, and with 409 if one remains that should have ended.
+     *
+     * @param owner in place of a key, a part of the label of the holders
+     * @param dryRun whether to list the leases of the owner only, which is so if not given
+     */
     @DeleteOperation
     public WebEndpointResponse<?> forceReleaseByParameter(
             SecurityContext user,
-            String key,
+            @org.springframework.lang.Nullable @Nullable String key,
             @org.springframework.lang.Nullable @Nullable Long fence,
+            @org.springframework.lang.Nullable @Nullable String owner,
+            @org.springframework.lang.Nullable @Nullable Boolean dryRun,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        return answer(() -> released(user, key, fence, manager, reason));
+        return answer(() -> {
+            if (key != null && owner == null && dryRun == null) {
+                return released(user, key, fence, manager, reason);
+            }
+            if (key != null || owner == null || fence != null) {
+                throw new InvalidEndpointRequestException(
+                        "Pass 'key', perhaps with 'fence', to release one lock. Pass 'owner' to list the leases of an"
+                                + " owner, and 'dryRun=false' beside it to release them",
+                        "Invalid parameter");
+            }
+            OwnerReleaseDescriptor done = endpoint.forceReleaseAll(
+                    owner, !Boolean.FALSE.equals(dryRun), manager, reason, nameOf(user), view(user));
+            return new WebEndpointResponse<>(
+                    done,
+                    done.hasRest()
+                            ? CONFLICT
+                            : done.leases().isEmpty()
+                                    ? WebEndpointResponse.STATUS_NOT_FOUND
+                                    : WebEndpointResponse.STATUS_OK);
+        });
     }
 
     private WebEndpointResponse<?> released(
             SecurityContext user, String key, @Nullable Long fence, @Nullable String manager, @Nullable String reason) {
-        Principal principal = user.getPrincipal();
-        String name = principal == null ? "an unknown user" : principal.getName();
-        ForcedReleaseDescriptor done = endpoint.forceRelease(key, fence, manager, reason, name, view(user));
+        ForcedReleaseDescriptor done = endpoint.forceRelease(key, fence, manager, reason, nameOf(user), view(user));
         return new WebEndpointResponse<>(done, statusOf(done, fence != null));
+    }
+
+    private static String nameOf(SecurityContext user) {
+        Principal principal = user.getPrincipal();
+        return principal == null ? "an unknown user" : principal.getName();
     }
 
     private void requireSent(Function<SentRequest, SentRequest.@Nullable Refusal> check) {

@@ -13,6 +13,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
 import io.syncguard.LockOrder;
 import io.syncguard.LockRequest;
+import io.syncguard.actuate.OwnerReleaseDescriptor.Outcome;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
@@ -198,6 +199,98 @@ class SyncGuardEndpointTests {
                 .singleElement()
                 .extracting(LockDescriptor::waiters)
                 .isEqualTo(1);
+    }
+
+    @Test
+    void the_leases_of_an_owner_are_listed_and_released_only_on_request() {
+        first.holdElsewhere("order:1", TTL);
+        first.holdElsewhere("order:2", TTL);
+        LockHandle own = first.engine.acquire(LockRequest.of("order:3"));
+        first.queueElsewhere("order:3");
+        SyncGuardEndpointWebExtension web = web(Show.ALWAYS);
+
+        WebEndpointResponse<?> listed = web.forceReleaseByParameter(ANN, null, null, "elsewh", null, null, null);
+        assertThat(listed.getStatus()).isEqualTo(200);
+        OwnerReleaseDescriptor dry = (OwnerReleaseDescriptor) listed.getBody();
+        assertThat(dry.dryRun()).isTrue();
+        assertThat(dry.complete()).isTrue();
+        assertThat(dry.leases())
+                .extracting(lease -> lease.key() + " " + lease.owner() + " " + lease.outcome())
+                .containsExactly("order:1 elsewhere LISTED", "order:2 elsewhere LISTED");
+        assertThat(endpoint(Show.ALWAYS)
+                        .forceReleaseAll("elsewh", null, null, null)
+                        .dryRun())
+                .isTrue();
+        assertThat(first.engine.isLocked("order:1")).isTrue();
+
+        OwnerReleaseDescriptor done = (OwnerReleaseDescriptor)
+                web.forceReleaseByParameter(ANN, null, null, "elsewh", false, null, "the host died")
+                        .getBody();
+        assertThat(done.leases())
+                .extracting(OwnerReleaseDescriptor.Lease::outcome)
+                .containsExactly(Outcome.RELEASED, Outcome.RELEASED);
+        assertThat(first.engine.isLocked("order:1")).isFalse();
+        assertThat(own.isHeld()).isTrue();
+        assertThat(web.forceReleaseByParameter(ANN, null, null, "elsewh", false, null, null)
+                        .getStatus())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void the_next_holder_keeps_the_key_and_what_remains_is_told() {
+        AcquireRequest gone = first.holdElsewhere("order:1", TTL);
+        first.holdElsewhere("order:2", TTL);
+        first.holdElsewhere("order:3", TTL);
+        List<String> asked = new ArrayList<>();
+        first.backend.beforeForcedRelease = key -> {
+            asked.add(key);
+            if (key.equals("order:1")) {
+                first.releaseElsewhere(gone);
+                first.holdElsewhere("order:1", TTL);
+            } else if (key.equals("order:2")) {
+                throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, "away", null);
+            }
+        };
+
+        WebEndpointResponse<?> answer =
+                web(Show.ALWAYS).forceReleaseByParameter(ANN, null, null, "elsewhere", false, null, null);
+
+        assertThat(answer.getStatus()).isEqualTo(409);
+        assertThat(((OwnerReleaseDescriptor) answer.getBody()).leases())
+                .extracting(OwnerReleaseDescriptor.Lease::outcome)
+                .containsExactly(Outcome.OVER, Outcome.FAILED, Outcome.NOT_TRIED);
+        assertThat(first.engine.isLocked("order:1")).isTrue();
+        assertThat(asked).doesNotContain("order:3");
+    }
+
+    @Test
+    void hidden_keys_stay_hidden_when_the_leases_of_an_owner_are_listed() {
+        first.holdElsewhere("order:1", TTL);
+
+        assertThat(body(web(Show.NEVER).forceReleaseByParameter(ANN, null, null, "elsewhere", null, null, null)))
+                .contains("elsewhere")
+                .doesNotContain("order:1");
+    }
+
+    @Test
+    void a_release_names_either_a_key_or_an_owner() {
+        SyncGuardEndpointWebExtension web = web(Show.ALWAYS);
+
+        assertThat(web.forceReleaseByParameter(ANN, null, null, null, null, null, null)
+                        .getStatus())
+                .isEqualTo(400);
+        assertThat(web.forceReleaseByParameter(ANN, "a", null, "b", null, null, null)
+                        .getStatus())
+                .isEqualTo(400);
+        assertThat(web.forceReleaseByParameter(ANN, "a", null, null, true, null, null)
+                        .getStatus())
+                .isEqualTo(400);
+        assertThat(web.forceReleaseByParameter(ANN, null, 7L, "b", null, null, null)
+                        .getStatus())
+                .isEqualTo(400);
+        assertThat(web.forceReleaseByParameter(ANN, null, null, "", false, null, null)
+                        .getStatus())
+                .isEqualTo(400);
     }
 
     private static List<String> keys(LocksDescriptor found) {
@@ -469,7 +562,7 @@ class SyncGuardEndpointTests {
         SyncGuardEndpointWebExtension web = web(Show.ALWAYS);
 
         WebEndpointResponse<?> answer =
-                web.forceReleaseByParameter(ANN, "order:1", hangs.fence().value(), null, "it hangs");
+                web.forceReleaseByParameter(ANN, "order:1", hangs.fence().value(), null, null, null, "it hangs");
 
         assertThat(answer.getStatus()).isEqualTo(200);
         ForcedReleaseDescriptor done = (ForcedReleaseDescriptor) answer.getBody();
@@ -869,7 +962,7 @@ class SyncGuardEndpointTests {
         assertThat(web(Show.ALWAYS).forceRelease(ANN, "free", null, null, null).getStatus())
                 .isEqualTo(404);
         assertThat(web(Show.ALWAYS)
-                        .forceReleaseByParameter(ANN, "a/b", null, null, null)
+                        .forceReleaseByParameter(ANN, "a/b", null, null, null, null, null)
                         .getStatus())
                 .isEqualTo(404);
     }

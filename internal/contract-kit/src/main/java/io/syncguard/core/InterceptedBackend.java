@@ -77,6 +77,7 @@ public final class InterceptedBackend extends StoreCalls {
     public volatile Consumer<List<KeyedLockId>> onRenewal = ids -> {};
     public volatile Runnable beforeRenewal = NOTHING;
     public volatile Runnable afterRenewal = NOTHING;
+    public volatile Consumer<String> beforeForcedRelease = key -> {};
     public volatile Runnable afterForcedRelease = NOTHING;
     public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
@@ -348,6 +349,7 @@ public final class InterceptedBackend extends StoreCalls {
 
         @Override
         public ForcedRelease forceRelease(String key, @Nullable Fence only) {
+            beforeForcedRelease.accept(key);
             ForcedRelease done = store.directory().forceRelease(key, only);
             afterForcedRelease.run();
             return Objects.requireNonNullElse(forcedRelease, done);

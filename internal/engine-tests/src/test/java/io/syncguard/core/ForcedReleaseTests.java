@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Level;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockAdmin;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
@@ -19,6 +20,7 @@ import io.syncguard.LockPosition;
 import io.syncguard.LockQuery;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.OwnedLease;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
@@ -274,6 +276,30 @@ class ForcedReleaseTests {
                         .containing("4")
                         .startingWith("order:"))
                 .isEqualTo(query);
+    }
+
+    @Test
+    void all_leases_of_an_owner_are_listed_and_ended_and_no_others() {
+        fixture.holdElsewhere("a", EngineFixture.TTL);
+        fixture.holdElsewhere("b", EngineFixture.TTL);
+        LockHandle own = locks.acquire(LockRequest.of("c"));
+        fixture.queueElsewhere("c");
+        LockAdmin admin = locks.admin();
+
+        assertThat(admin.leasesOf("elsewhere")).extracting(OwnedLease::key).containsExactly("a", "b");
+        assertThat(admin.leasesOf("ELSEWHERE")).isEmpty();
+        assertThat(admin.forceReleaseAll("elsewhere", "the host died"))
+                .allSatisfy(done -> assertThat(done.released()).hasSize(1))
+                .extracting(ForcedRelease::key)
+                .containsExactly("a", "b");
+        assertThat(admin.leasesOf("elsewhere")).isEmpty();
+        assertThat(own.isHeld()).isTrue();
+    }
+
+    @Test
+    void a_release_of_all_needs_a_part_of_an_owner() {
+        assertThatThrownBy(() -> locks.admin().forceReleaseAll("", "by mistake"))
+                .hasMessageContaining("part of an owner");
     }
 
     @Test
