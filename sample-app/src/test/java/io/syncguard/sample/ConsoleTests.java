@@ -62,6 +62,12 @@ class ConsoleTests {
                 .map(each => each.getBoundingClientRect().left)).size;
             """;
 
+    /** Chooses an order. */
+    private static final String CHOOSE = """
+            document.querySelector('#order').value = arguments[0];
+            document.querySelector('#order').dispatchEvent(new Event('change'));
+            """;
+
     /** What stands before the text of an element. */
     private static final String MARK_OF =
             "return getComputedStyle(document.querySelector(arguments[0]), '::before').content";
@@ -469,6 +475,81 @@ class ConsoleTests {
         browser.click("#exact");
         browser.awaitNone("[data-lock='stock:TEAPOT']");
         browser.awaitText("[data-lock='stock:TEA'] .why", "stock@1@berlin holds it");
+    }
+
+    @Test
+    void theServerFindsAndSortsLocksBehindThePage() throws Exception {
+        hold("zone:old", "zones@1@berlin");
+        for (int i = 0; i < 105; i++) {
+            hold("bulk:%03d".formatted(i), "bulk@2@berlin");
+        }
+        hold("zone:blocked", "zones@1@berlin");
+        waitFor("zone:blocked", request("zone:blocked", "zones@3@hamburg"));
+        // The sample also leads an election.
+        browser.awaitText("#totals", locks.admin().summary().locked() + " keys are locked");
+        browser.awaitText("#totals", "1 caller waits for 1 key");
+        browser.awaitNone("[data-lock='zone:old']");
+
+        browser.run(CHOOSE, "longest-held");
+        browser.awaitText("[data-lock='zone:old']", "zones@1@berlin");
+
+        browser.click("#waiting");
+        browser.awaitText("[data-lock='zone:blocked']", "1 waiting");
+        browser.awaitNone("[data-lock='bulk:001']");
+        browser.find("#search").sendKeys("bulk:");
+        browser.awaitText("#none", "Nobody waits for any lock that has a key that begins with “bulk:”.");
+        browser.run("document.querySelector('#search').value = ''");
+        browser.find("#search").sendKeys(Keys.ENTER);
+        browser.click("#waiting");
+        browser.awaitText("[data-lock='bulk:001']", "bulk@2@berlin");
+
+        browser.click("#exact");
+        browser.awaitText("[data-lock='zone:blocked'] .why", "1 waits");
+        browser.awaitText("#note", "Callers wait for one of these locks");
+    }
+
+    @Test
+    void locksAreFoundByAPartOfTheKeyAndAllOfAnOwnerAreReleasedAfterTheyWereListed() {
+        LockHandle first = hold("mail:1", "mails@7@munich");
+        LockHandle second = hold("mail:2", "mails@7@munich");
+        LockHandle other = hold("mail:3", "mails@8@berlin");
+        assertThat(browser.find("#release-all").isDisplayed()).isFalse();
+
+        browser.find("#contains").sendKeys("ail:3");
+        browser.awaitNone("[data-lock='mail:1']");
+        browser.awaitText("[data-lock='mail:3']", "mails@8@berlin");
+        browser.find("#contains").sendKeys(Keys.BACK_SPACE, Keys.BACK_SPACE, Keys.BACK_SPACE, Keys.BACK_SPACE);
+        browser.find("#contains").sendKeys(Keys.BACK_SPACE);
+
+        browser.find("#owner").sendKeys("@munich");
+        browser.awaitNone("[data-lock='mail:3']");
+        browser.click("#release-all");
+        browser.awaitText("#all-facts", "2 leases will end");
+        assertThat(browser.textsOf("#all-leases li"))
+                .satisfiesExactly(
+                        text -> assertThat(text)
+                                .contains(
+                                        "mail:1",
+                                        "mails@7@munich",
+                                        "fence " + first.fence().value()),
+                        text -> assertThat(text)
+                                .contains(
+                                        "mail:2",
+                                        "mails@7@munich",
+                                        "fence " + second.fence().value()));
+        assertThat(first.state()).isEqualTo(LockHandle.State.HELD);
+
+        first.release();
+        LockHandle next = hold("mail:1", "mails@7@munich");
+        assertThat(browser.find("#all-confirm").isEnabled()).isFalse();
+        browser.find("#all-reason").sendKeys("the host died");
+        browser.click("#all-confirm");
+
+        browser.awaitText("#done", "Released by force: 1 of 2 leases of “@munich”. Over before: “mail:1”.");
+        assertThat(second.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(next.isHeld()).isTrue();
+        assertThat(other.isHeld()).isTrue();
+        assertThat(browser.errors()).singleElement().asString().contains("409");
     }
 
     @Test
