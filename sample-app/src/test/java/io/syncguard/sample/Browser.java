@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.logging.Level;
 import java.util.stream.Stream;
@@ -38,22 +42,15 @@ final class Browser implements AutoCloseable {
                 .map(each => each.tagName + ' ' + each.className + ' ' + each.textContent.slice(0, 40)).join();
             """;
 
-    private static final String FAINT = """
-            const channels = color => color.match(/[\\d.]+/g).map(Number);
-            const luminance = color => channels(color).slice(0, 3).map(each => each / 255)
-                .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
-                .reduce((sum, each, i) => sum + each * [0.2126, 0.7152, 0.0722][i], 0);
-            const opaque = element => channels(getComputedStyle(element).backgroundColor)[3] !== 0;
-            const behind = element => opaque(element) ? element : behind(element.parentElement);
-            const contrast = element => {
-              const [dark, light] = [getComputedStyle(element).color, getComputedStyle(behind(element)).backgroundColor]
-                  .map(luminance).sort((a, b) => a - b);
-              return (light + 0.05) / (dark + 0.05);
-            };
-            const hasText = element => [...element.childNodes].some(each => each.nodeType === 3 && each.data.trim());
-            return [...document.querySelectorAll('body *:not(script)')].filter(hasText)
-                .filter(each => contrast(each) < 4.5)
-                .map(each => each.textContent.trim().slice(0, 40) + ' ' + contrast(each).toFixed(1)).join();
+    /** The rules of WCAG 2.2 AA that a program can check. */
+    private static final List<String> RULES = List.of("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa");
+
+    private static final String AXE = axe();
+
+    private static final String FINDINGS = """
+            const [rules, done] = arguments;
+            axe.run(document, {runOnly: {type: 'tag', values: rules}}).then(({violations}) => done(violations.flatMap(rule =>
+                rule.nodes.map(node => rule.id + ' of ' + node.html + ': ' + node.failureSummary))));
             """;
 
     private final ChromeDriver driver;
@@ -150,9 +147,11 @@ final class Browser implements AutoCloseable {
         return run(OVERFLOWING);
     }
 
-    /** Texts whose contrast is below 4.5, the minimum of WCAG 2.2 AA, with their contrasts. */
-    Object faint() {
-        return run(FAINT);
+    /** What axe finds, by its rule: contrasts, names, roles and others. */
+    List<String> inaccessible() {
+        run(AXE);
+        List<?> found = (List<?>) driver.executeAsyncScript(FINDINGS, RULES);
+        return found.stream().map(String.class::cast).toList();
     }
 
     void screenshot(String name) throws IOException {
@@ -172,6 +171,14 @@ final class Browser implements AutoCloseable {
     @Override
     public void close() {
         driver.quit();
+    }
+
+    private static String axe() {
+        try (InputStream script = Browser.class.getResourceAsStream("/axe.min.js")) {
+            return new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     private static String textOf(WebElement element) {

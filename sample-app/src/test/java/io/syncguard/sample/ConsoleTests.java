@@ -24,6 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -33,6 +35,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.web.client.RestTemplate;
 
 /**
  * The console in a real browser, of one instance that shares its database with another.
@@ -455,6 +458,7 @@ class ConsoleTests {
             browser.awaitText("[data-own='report:42']", "left");
             browser.awaitText(
                     "[data-own='report:42']", "fence " + report.fence().value());
+            assertAccessible("while the database hangs");
             hangs.rollback();
         }
         browser.awaitNone("[data-own='report:42']");
@@ -674,6 +678,129 @@ class ConsoleTests {
         works.release();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 50, 5000})
+    void everybodyCanUseThePageWithAnyNumberOfLocks(int number) throws Exception {
+        try (LocksOfOthers others = new LocksOfOthers(database, number)) {
+            if (number > 0) {
+                waitFor(others.first(), request(others.first()));
+                browser.click("[data-lock='" + others.first() + "'] .lock");
+                browser.awaitText("[data-lock='" + others.first() + "'] .queue", "thread");
+            }
+            browser.awaitText("#updated", "updated");
+            assertAccessible("with " + number + " locks");
+            if (number > 0) {
+                browser.click("[data-force='" + others.first() + "']");
+                browser.awaitText("#force-facts", "1 waits for it");
+                assertAccessible("with the dialog and " + number + " locks");
+                browser.find("#reason").sendKeys(Keys.ESCAPE);
+            }
+        }
+    }
+
+    private void assertAccessible(String when) {
+        for (String scheme : List.of("light", "dark")) {
+            browser.prefer(scheme);
+            assertThat(browser.inaccessible()).as(scheme + ", " + when).isEmpty();
+        }
+        browser.prefer("light");
+    }
+
+    @Test
+    void equalFailuresAreOneEventBelowTheLosses() {
+        hold("refund:3", "refunds@1@berlin");
+        locks.admin().forceRelease("refund:3", "a test");
+        browser.awaitText("#events", "refund:3");
+        browser.run("const instance = state.instances.get(state.instance);"
+                + " for (let i = 0; i < 12; i++) instance.events.push({number: 1e6 + i, at: new Date(1.8e12 + 1000 * i).toISOString(),"
+                + " type: 'FAILED', name: 'order', key: 'order:' + i % 8, fence: null, elapsed: null, text: 'extend: connection refused', instance: state.instance});"
+                + " renderEvents()");
+
+        assertThat(browser.textsOf("#events [data-event=FAILED]"))
+                .anyMatch(event -> event.contains("8 locks")
+                        && event.contains("12 times since")
+                        && event.contains("extend: connection refused"));
+        assertThat(browser.textsOf("#events .badge").get(0)).isNotEqualTo("failed");
+
+        browser.find("#events-of").sendKeys("REFUND:3");
+        assertThat(browser.textsOf("#events .item")).isNotEmpty().allMatch(event -> event.contains("refund:3"));
+        browser.find("#events-of").sendKeys("0");
+        assertThat(browser.textsOf("#events")).containsExactly("No event has this text.");
+    }
+
+    @Test
+    void whatNobodySeesInAKeyIsShownByItsNumber() {
+        hold("pay\u202e7:tnemyap", "owner\u200b@1@berlin");
+        hold("   ", "blank@2@berlin");
+
+        browser.awaitText(".lock .key", "pay\\u202e7:tnemyap");
+        browser.awaitText(".lock .who", "owner\\u200b@1@berlin");
+        browser.awaitText(".lock .key", "\u2423\u2423\u2423");
+        browser.click("[data-lock='pay\u202e7:tnemyap'] .lock");
+        browser.click("[data-force='pay\u202e7:tnemyap']");
+        browser.awaitText("#force-title", "pay\\u202e7:tnemyap");
+        browser.find("#reason").sendKeys("it hangs", Keys.ENTER);
+        browser.awaitText("#done", "Released “pay\\u202e7:tnemyap” by force");
+    }
+
+    @Test
+    void aNumberAndAnAddressAreNeverBroken() {
+        hold("host:1", "orders@127.0.0.1:8080");
+
+        browser.awaitText("[data-lock='host:1'] .who", "orders@127.0.0.1:8080");
+        assertThat(browser.textsOf("[data-lock='host:1'] .who .word")).containsExactly("orders@", "127.0.0.1:8080");
+    }
+
+    @Test
+    void theFocusStaysInTheListWhenItsLockEnds() {
+        LockHandle ends = hold("focus:1", "focus@1@berlin");
+        browser.awaitText("[data-lock='focus:1']", "focus@1@berlin");
+        browser.run("document.querySelector('[data-lock=\"focus:1\"] .toggle').focus()");
+
+        ends.release();
+
+        browser.awaitNone("[data-lock='focus:1']");
+        assertThat(browser.run("return document.activeElement.id")).isEqualTo("locks-title");
+    }
+
+    @Test
+    void whoHasToLogInAgainFindsTheWayAndTheReasonThatWasTyped() {
+        LockHandle hangs = hold("payment:13", "payments@4711@berlin");
+        browser.click("[data-lock='payment:13'] .lock");
+        browser.click("[data-force='payment:13']");
+        browser.find("#reason").sendKeys("the provider is away");
+        browser.run(
+                "window.real = window.fetch; window.fetch = () => Promise.resolve(new Response('<form>', {headers: {'Content-Type': 'text/html'}}))");
+        browser.click("#confirm");
+
+        browser.awaitText("#done", "The session has ended: log in, and try again.");
+        browser.awaitText("#error", "Log in");
+        assertThat(browser.find("#login").getAttribute("href")).startsWith(url);
+        assertThat(browser.run("return document.body.classList.contains('old')"))
+                .isEqualTo(true);
+
+        browser.run("window.fetch = window.real");
+        browser.click("#retry");
+        browser.click("[data-force='payment:13']");
+        assertThat(browser.find("#reason").getAttribute("value")).isEqualTo("the provider is away");
+        browser.click("#confirm");
+        browser.awaitText("#done", "Released “payment:13” by force");
+        assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void withoutItsScriptThePageSaysWhy() throws Exception {
+        String page = new RestTemplate().getForObject(url, String.class);
+        browser.run(
+                "document.open(); document.write(arguments[0]); document.close()",
+                page.replace("script-src 'sha256-", "script-src 'sha256-0"));
+        assertThat(browser.find("#shell").isDisplayed()).isTrue();
+        browser.show(url);
+        browser.awaitText("#updated", "updated");
+        assertThat(browser.find("#shell").isDisplayed()).isFalse();
+        assertThat(browser.errors()).isNotEmpty();
+    }
+
     @Test
     void keysAndOwnersAreNeverParsedAsHtml() {
         hold("hostile:<img src=x onerror=document.title='broken'>", "<script>document.title='broken'</script>");
@@ -711,10 +838,10 @@ class ConsoleTests {
     /** In both colour schemes, and as wide as a phone. */
     private void pictures() throws IOException {
         browser.prefer("light");
-        assertThat(browser.faint()).as("faint when light").isEqualTo("");
+        assertThat(browser.inaccessible()).as("when light").isEmpty();
         browser.screenshot("console");
         browser.prefer("dark");
-        assertThat(browser.faint()).as("faint when dark").isEqualTo("");
+        assertThat(browser.inaccessible()).as("when dark").isEmpty();
         browser.screenshot("console-dark");
         browser.narrowTo(420, 900);
         assertThat(browser.overflowing()).isEqualTo("");

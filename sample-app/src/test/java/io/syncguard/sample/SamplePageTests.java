@@ -129,7 +129,7 @@ class SamplePageTests {
         browser.awaitText("#settlement", "settled");
         for (String scheme : List.of("light", "dark")) {
             browser.prefer(scheme);
-            assertThat(browser.faint()).as("faint when " + scheme).isEqualTo("");
+            assertThat(browser.inaccessible()).as("when " + scheme).isEmpty();
             browser.screenshot("sample-" + scheme);
             for (int width : new int[] {320, 768, 1100, 420}) {
                 browser.narrowTo(width, 1700);
