@@ -16,8 +16,8 @@ final class OwnCallers {
 
     static final OwnCallers NONE = new OwnCallers(List.of());
 
-    /** Maximum difference between the waiting times that a caller and the store measure. */
-    private static final Duration SAME_ARRIVAL = Duration.ofSeconds(1);
+    /** Maximum difference between the waiting times that a caller, who was read a second ago, and the store measure. */
+    private static final Duration SAME_ARRIVAL = Duration.ofSeconds(2);
 
     private final Map<String, List<LocalLock>> byKey;
 

@@ -34,12 +34,11 @@ public record OwnLockDescriptor(
     static final int MAX = 100;
 
     /** Returns the held locks that end first, then the callers that have waited for longest. */
-    static List<OwnLockDescriptor> of(List<LocalLock> locks, LocalView local) {
+    static List<LocalLock> first(List<LocalLock> locks) {
         Comparator<LocalLock> byEnd =
                 Comparator.comparing(LocalLock::timeLeft, Comparator.nullsLast(Comparator.naturalOrder()));
         Comparator<LocalLock> byWait = Comparator.comparing(LocalLock::elapsed).reversed();
         return Stream.concat(first(locks, LocalLock::isHeld, byEnd), first(locks, lock -> !lock.isHeld(), byWait))
-                .map(lock -> of(lock, local))
                 .toList();
     }
 
@@ -48,7 +47,7 @@ public record OwnLockDescriptor(
         return locks.stream().filter(kind).sorted(order).limit(MAX);
     }
 
-    private static OwnLockDescriptor of(LocalLock lock, LocalView local) {
+    static OwnLockDescriptor of(LocalLock lock, LocalView local) {
         int permits = lock.request().permits();
         return new OwnLockDescriptor(
                 local.keys().show(lock.request().key()),

@@ -13,7 +13,7 @@ import io.syncguard.LockStatus;
 import io.syncguard.MessageText;
 import io.syncguard.OwnedLease;
 import io.syncguard.actuate.OwnerReleaseDescriptor.Outcome;
-import io.syncguard.core.LocalLock;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderElection;
@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -56,10 +57,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     private final Map<String, LockEngine> managers;
     private final Supplier<@Nullable LeaderElection> election;
     private final EventJournal journal;
-    private final Supplier<Map<String, Set<Integer>>> permits;
     private final Show showValues;
     private final HiddenKeys hiddenKeys;
     private final LockLists lists;
+    private final Paced<OwnLocks> own;
 
     /**
      * @param managers by the names of their beans, the primary one first
@@ -79,10 +80,10 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         this.managers = managers;
         this.election = election;
         this.journal = journal;
-        this.permits = permits;
         this.showValues = showValues;
         this.hiddenKeys = new HiddenKeys(hashSecret);
         this.lists = new LockLists(hiddenKeys);
+        this.own = new Paced<>(() -> OwnLocks.of(managers.values(), journal, permits.get()), Time.SYSTEM);
     }
 
     /**
@@ -191,15 +192,11 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         Supplier<Map<String, LocksDescriptor.Election>> elections = elections();
         ProblemFinder problems = new ProblemFinder(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
-        List<LocalLock> own = new ArrayList<>();
         begun.forEach((name, list) -> {
-            LockEngine engine = engine(name);
-            List<LocalLock> ofManager = engine.diagnostics().locks();
-            own.addAll(ofManager);
             ListedLocks queues = lists.shown(summaries.getOrDefault(name, list).get(), view);
-            found.put(name, manager(engine, ofManager, list.get(), queues, problems, view));
+            found.put(name, manager(engine(name), list.get(), queues, problems, view));
         });
-        Map<String, NameDescriptor> names = journal.names(own);
+        Map<String, NameDescriptor> names = own.get().names();
         names.forEach(problems::lookAt);
         return new LocksDescriptor(
                 journal.instance(),
@@ -300,12 +297,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     private LocksDescriptor.Manager manager(
-            LockEngine engine,
-            List<LocalLock> own,
-            ListedLocks list,
-            ListedLocks queues,
-            ProblemFinder problems,
-            KeyView view) {
+            LockEngine engine, ListedLocks list, ListedLocks queues, ProblemFinder problems, KeyView view) {
         ask(view, () -> refuseIfInvalid(list));
         ProcessStatus process = engine.diagnostics().process();
         problems.lookAt(process);
@@ -313,10 +305,13 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 .collect(Collectors.toMap(LockStatus::key, lock -> lock, (queue, same) -> queue, LinkedHashMap::new))
                 .values()
                 .forEach(problems::lookAt);
-        LocalView local = local(own, view);
+        OwnLocks.OfManager locks = ownLocks(engine);
+        LocalView local = new LocalView(view, locks.names(), locks.callers());
         return new LocksDescriptor.Manager(
                 view.isPlain() ? process : process.withoutMessages(),
-                OwnLockDescriptor.of(own, local),
+                locks.first().stream()
+                        .map(lock -> OwnLockDescriptor.of(lock, local))
+                        .toList(),
                 list.locks().stream()
                         .map(lock -> LockDescriptor.of(lock, list.sessions(), local))
                         .toList(),
@@ -347,18 +342,18 @@ public final class SyncGuardEndpoint implements AutoCloseable {
 
     private Optional<LockDescriptor> describe(LockEngine engine, String shown, KeyView view) {
         String key = view.isPlain() ? shown : ask(view, () -> keyOf(shown));
+        OwnLocks.OfManager locks = ownLocks(engine);
+        LocalView local = new LocalView(view, locks.names(), locks.callers());
         return ask(
                 view,
                 () -> engine.admin()
                         .status(key)
-                        .map(lock -> LockDescriptor.of(
-                                lock,
-                                engine.diagnostics().blockingSessions(key),
-                                local(engine.diagnostics().locks(), view))));
+                        .map(lock ->
+                                LockDescriptor.of(lock, engine.diagnostics().blockingSessions(key), local)));
     }
 
-    private LocalView local(List<LocalLock> locks, KeyView view) {
-        return new LocalView(view, journal.knownNames(locks, permits.get()), new OwnCallers(locks));
+    private OwnLocks.OfManager ownLocks(LockEngine engine) {
+        return Objects.requireNonNull(own.get().byManager().get(engine));
     }
 
     private String keyOf(String hash) {
