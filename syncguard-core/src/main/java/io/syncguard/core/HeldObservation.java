@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.LockReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One lock from its grant to its end, or to the end of its last body if that is later. Either {@link #released} or
@@ -41,6 +42,11 @@ public interface HeldObservation {
 
     /** The running thread is about to release the lock, and ends the release. */
     LockObservation release();
+
+    /** The id of its trace; {@code null} if it is not traced. Any thread may ask. It runs no code of a tracer. */
+    default @Nullable String traceId() {
+        return null;
+    }
 
     /** The lock was released. */
     void released();

@@ -124,7 +124,8 @@ final class LeakDetector implements AutoCloseable {
             Shielded.log(() -> log.warn(
                     "Lock '" + OneLine.of(lease.key()) + "' has been held for "
                             + lease.holdTime().passed().toMillis() + " ms, and no body runs under it: its"
-                            + " handle may have been forgotten. The stack trace shows where it was acquired",
+                            + " handle may have been forgotten. The stack trace shows where it was acquired"
+                            + LeaseReports.trace(lease),
                     acquired));
             reports.leaked(lease);
         }

@@ -82,7 +82,7 @@ final class LeaseReports {
      */
     void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
         Shielded.log(() -> log.warn("Lost lock '" + OneLine.of(lease.key()) + "' after "
-                + lease.holdTime().passed().toMillis() + " ms: " + explanation));
+                + lease.holdTime().passed().toMillis() + " ms: " + explanation + trace(lease)));
         callbacks.forEach(dispatcher::call);
         dispatcher.executeForLoss(() -> {
             LockEvent event = event(lease, reason);
@@ -91,6 +91,12 @@ final class LeaseReports {
                 dispatcher.inform(event, LockListener::lost);
             };
         });
+    }
+
+    /** For the end of a message of a thread that has no trace of its own. Empty without one. */
+    static String trace(Lease lease) {
+        String id = lease.observation().traceId();
+        return id == null ? "" : " (trace " + id + ")";
     }
 
     /** Reported on the threads for losses, which nothing waits for. */

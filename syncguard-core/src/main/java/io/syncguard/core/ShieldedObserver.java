@@ -36,6 +36,11 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         return result.value;
     }
 
+    private static @Nullable String idFrom(Supplier<@Nullable String> traceId) {
+        String id = get(() -> Objects.requireNonNullElse(traceId.get(), ""), "");
+        return id.isEmpty() ? null : id;
+    }
+
     private static void run(Runnable call) {
         Shielded.run(call, ShieldedObserver::warn);
     }
@@ -80,8 +85,7 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
 
         @Override
         public @Nullable String traceId() {
-            String id = get(() -> Objects.requireNonNullElse(observation.traceId(), ""), "");
-            return id.isEmpty() ? null : id;
+            return idFrom(observation::traceId);
         }
 
         @Override
@@ -123,6 +127,11 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         @Override
         public LockObservation release() {
             return new Operation(get(observation::release, LockObservation.NONE));
+        }
+
+        @Override
+        public @Nullable String traceId() {
+            return idFrom(observation::traceId);
         }
 
         @Override

@@ -2,8 +2,8 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.LockSettings;
 import io.syncguard.MessageText;
+import io.syncguard.aop.AnnotatedLock;
 import io.syncguard.aop.DistributedLockAdvisor;
-import io.syncguard.aop.LockNames;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -12,13 +12,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
-import org.springframework.util.ClassUtils;
 
 /**
  * Refuses properties of locks and elections that Spring Boot would not read, and warns of others that nothing reads.
@@ -63,13 +61,16 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
     public void afterSingletonsInstantiated() {
         Map<String, WrittenSetting> unknown = new TreeMap<>(properties);
         Set<String> known = new TreeSet<>();
-        locks.orderedStream().forEach(each -> known.addAll(each.lockNames()));
+        locks.orderedStream()
+                .flatMap(each -> each.locks().stream())
+                .map(AnnotatedLock::name)
+                .forEach(known::add);
         warnOfPermits(known);
         unknown.keySet().removeAll(known);
         if (unknown.isEmpty() || beans == null) {
             return;
         }
-        addNamesOfTypes(known, beans);
+        LocksOfTypes.in(beans, bean -> true).forEach(lock -> known.add(lock.name()));
         unknown.keySet().removeAll(known);
         if (environment.getProperty("syncguard.integration.enabled", Boolean.class, false)) {
             unknown.remove(SyncGuardIntegrationAutoConfiguration.REGISTRY);
@@ -91,19 +92,6 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
                         + " property, unless code requests shared locks of this name");
             }
         }));
-    }
-
-    /** Adds the names of lazy beans and of those of parent contexts. Creates no bean. */
-    private static void addNamesOfTypes(Set<String> known, ConfigurableListableBeanFactory beans) {
-        LockNames names = new LockNames(beans::resolveEmbeddedValue);
-        for (String bean : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, Object.class, true, false)) {
-            try {
-                Class<?> type = beans.getType(bean, false);
-                known.addAll(type == null ? Set.of() : names.of(ClassUtils.getUserClass(type)));
-            } catch (RuntimeException | LinkageError ex) {
-                log.debug("The class of bean '" + bean + "' cannot be read", ex);
-            }
-        }
     }
 
     private static void warn(String name, WrittenSetting property, Set<String> known) {

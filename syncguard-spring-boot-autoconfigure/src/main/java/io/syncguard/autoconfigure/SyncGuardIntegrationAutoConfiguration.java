@@ -26,6 +26,8 @@ public final class SyncGuardIntegrationAutoConfiguration {
     /** In front of each key of the registry. For another one, an application declares its own registry. */
     static final String REGISTRY = "integration";
 
+    static final String REGISTRY_BEAN = "syncGuardLockRegistry";
+
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
     static class LocksConfiguration {

@@ -1,8 +1,11 @@
 package io.syncguard.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.micrometer.LeaderMeters;
 import io.syncguard.micrometer.LockMeters;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -29,6 +32,16 @@ public final class SyncGuardMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     LockMeters syncGuardLockMeters(MeterRegistry registry) {
         return new LockMeters(registry);
+    }
+
+    /** For the locks of this context, whichever context has the meters. */
+    @Bean
+    PreparedMeters syncGuardPreparedMeters(
+            LockMeters meters,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<DistributedLockAdvisor> advisors,
+            ObjectProvider<LocksProperties> settings) {
+        return new PreparedMeters(meters, beans, advisors, settings);
     }
 
     @Bean

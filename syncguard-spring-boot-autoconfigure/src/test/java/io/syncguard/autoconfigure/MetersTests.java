@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -11,10 +12,12 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
+import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderMember;
 import io.syncguard.micrometer.LockMeters;
 import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
@@ -35,6 +38,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 class MetersTests {
 
@@ -75,7 +79,16 @@ class MetersTests {
                             "syncguard.lock.leaked gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.waiting gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.fence gauge backend=postgres mode=exclusive name=orders",
-                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.queueing long_task_timer backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.last.grant gauge backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.last.end gauge backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders reason=expired",
+                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders"
+                                    + " reason=hold_at_most",
+                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders reason=not_found",
+                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders"
+                                    + " reason=released_by_force",
+                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders reason=shutdown",
                             "syncguard.lock.extend counter backend=postgres error=none mode=exclusive name=orders"
                                     + " outcome=extended",
                             "syncguard.lock.release counter backend=postgres error=none mode=exclusive name=orders"
@@ -126,6 +139,75 @@ class MetersTests {
             assertThat(registry(application).get("syncguard.lock.held").timer().totalTime(TimeUnit.NANOSECONDS))
                     .isPositive();
         });
+    }
+
+    @Test
+    void annotated_names_have_meters_at_zero_from_the_start_also_of_lazy_beans() {
+        runner().withUserConfiguration(Orders.class, LazyJobs.class).run(application -> {
+            assertThat(application.getBeanFactory().containsSingleton("jobs")).isFalse();
+
+            assertThat(losses(application, "submit", "exclusive"))
+                    .containsExactlyInAnyOrder("expired", "hold_at_most", "not_found", "released_by_force", "shutdown");
+            assertThat(losses(application, "archive", "exclusive")).hasSize(5);
+            assertThat(losses(application, "MetersTests.Order.cancel", "exclusive"))
+                    .hasSize(5);
+            assertThat(losses(application, "catalogue", "shared")).hasSize(5);
+            assertThat(losses(application, "partner", "shared")).hasSize(5);
+            assertThat(value(application, "permit.limit", "name", "partner")).isEqualTo(5);
+            assertThat(losses(application, "nightly", "exclusive")).hasSize(5);
+            assertThat(registry(application).get("syncguard.lock.lost").counters())
+                    .allSatisfy(counter -> assertThat(counter.count()).isZero());
+        });
+    }
+
+    @Test
+    void names_of_settings_of_the_registry_and_of_elections_have_meters_at_zero_from_the_start() {
+        Applications.on(database.url()).run(other -> {
+            LeaderMember leader = other.getBean(LeaderElection.class).join("scheduler");
+            await().atMost(Duration.ofSeconds(5)).until(leader::isLeader);
+            runner().withPropertyValues(
+                            "syncguard.locks.imports.ttl=20s",
+                            "syncguard.locks.partner.permits=4",
+                            "syncguard.integration.enabled=true",
+                            "syncguard.leader.elections.scheduler.ttl=20s")
+                    .run(application -> {
+                        assertThat(losses(application, "imports", "exclusive")).hasSize(5);
+                        assertThat(losses(application, "partner", "shared")).hasSize(5);
+                        assertThat(value(application, "permit.limit", "name", "partner"))
+                                .isEqualTo(4);
+                        assertThat(losses(application, "integration", "exclusive"))
+                                .hasSize(5);
+                        await().atMost(Duration.ofSeconds(5))
+                                .until(() -> losses(application, "leader:scheduler", "exclusive")
+                                                .size()
+                                        == 5);
+                    });
+            leader.leave();
+        });
+    }
+
+    @Test
+    void the_reason_of_a_loss_is_a_tag_so_that_a_release_by_an_operator_is_told_apart() {
+        runner().run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            locks.acquire(ORDER);
+            locks.admin().forceRelease(ORDER.key(), "the host is gone");
+
+            await().atMost(Duration.ofSeconds(5))
+                    .until(() -> value(application, "lost", "reason", "released_by_force") == 1);
+            assertThat(value(application, "lost", "reason", "not_found")).isZero();
+            assertThat(value(application, "lost", "reason", "expired")).isZero();
+        });
+    }
+
+    private static List<String> losses(ApplicationContext application, String name, String mode) {
+        return registry(application)
+                .find("syncguard.lock.lost")
+                .tags("name", name, "mode", mode, "backend", "postgres")
+                .counters()
+                .stream()
+                .map(counter -> String.valueOf(counter.getId().getTag("reason")))
+                .toList();
     }
 
     @Test
@@ -186,13 +268,20 @@ class MetersTests {
             assertThat(value(application, "active")).isEqualTo(1);
             database.jdbc().execute("TRUNCATE syncguard_locks");
 
-            await().atMost(Duration.ofSeconds(5)).until(() -> value(application, "lost") == 1);
+            await().atMost(Duration.ofSeconds(5)).until(() -> lost(application) == 1);
             await().atMost(Duration.ofSeconds(5)).until(() -> value(application, "active") == 0);
             assertThat(lock.release()).isFalse();
-            assertThat(value(application, "lost")).isEqualTo(1);
+            assertThat(lost(application)).isEqualTo(1);
             assertThat(value(application, "active")).isZero();
             assertThat(value(application, "release", "outcome", "released")).isZero();
         });
+    }
+
+    /** How many locks were lost, for whatever reason. */
+    private static double lost(ApplicationContext application) {
+        return registry(application).get("syncguard.lock.lost").counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
     }
 
     @Test
@@ -317,5 +406,27 @@ class MetersTests {
 
         @DistributedLock(key = "'cancel:' + #id")
         public void cancel(String id) {}
+
+        @DistributedLock(name = "catalogue", mode = LockMode.SHARED)
+        public void read() {}
+
+        @DistributedLock(name = "partner", permits = "5")
+        public void call() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyJobs {
+
+        @Bean
+        @Lazy
+        Jobs jobs() {
+            return new Jobs();
+        }
+    }
+
+    static class Jobs {
+
+        @DistributedLock(name = "nightly")
+        public void run() {}
     }
 }

@@ -25,12 +25,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -62,6 +64,8 @@ class ObservabilityDocumentsTests {
 
     private static final Pattern GROUPING = Pattern.compile("\\bby \\(([^)]*)\\)");
 
+    private static final Pattern WITHOUT = Pattern.compile("\\bwithout \\(([^)]*)\\)");
+
     private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((\\w+), (\\w+)\\)");
 
     private static final Pattern LEGEND = Pattern.compile("\\{\\{(\\w+)}}");
@@ -69,7 +73,7 @@ class ObservabilityDocumentsTests {
     private static final Pattern ANNOTATION = Pattern.compile("\\$labels\\.(\\w+)");
 
     /** The labels that Prometheus adds to what it scrapes. */
-    private static final Set<String> OF_PROMETHEUS = Set.of("instance", "job");
+    private static final Set<String> OF_PROMETHEUS = Set.of("application", "instance", "job", "namespace", "pod");
 
     private static final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
@@ -143,7 +147,7 @@ class ObservabilityDocumentsTests {
             requireKnown(expression);
             assertThat(results(ANNOTATION, rule.get("annotations").toString()))
                     .as("labels in the annotations of " + rule.get("alert"))
-                    .allMatch(label -> groupings(expression).contains(label.group(1)));
+                    .allMatch(label -> labelsOf(expression).contains(label.group(1)));
         });
     }
 
@@ -215,7 +219,7 @@ class ObservabilityDocumentsTests {
         locks.acquire(ORDER.key("order:4713").ttl(Duration.ofSeconds(1)).noHeartbeat());
         await().atMost(Duration.ofSeconds(5))
                 .until(() -> registry.get("syncguard.lock.lost")
-                                .tag("name", "orders")
+                                .tags("name", "orders", "reason", "expired")
                                 .counter()
                                 .count()
                         == 1);
@@ -271,10 +275,25 @@ class ObservabilityDocumentsTests {
     }
 
     /** The labels by which an expression groups. */
-    private static List<String> groupings(String expression) {
-        return results(GROUPING, expression).stream()
-                .flatMap(by -> Stream.of(by.group(1).split(", ")))
-                .toList();
+    private static Set<String> groupings(String expression) {
+        return labels(GROUPING, expression);
+    }
+
+    /** The labels of the result: those by which it groups, or those of its metrics that it does not sum. */
+    private static Set<String> labelsOf(String expression) {
+        if (!groupings(expression).isEmpty()) {
+            return groupings(expression);
+        }
+        Set<String> left = new HashSet<>(OF_PROMETHEUS);
+        results(SELECTOR, expression).forEach(each -> left.addAll(scrape.labels(each.group(1))));
+        left.removeAll(labels(WITHOUT, expression));
+        return left;
+    }
+
+    private static Set<String> labels(Pattern grouping, String expression) {
+        return results(grouping, expression).stream()
+                .flatMap(each -> Stream.of(each.group(1).split(", ")))
+                .collect(Collectors.toSet());
     }
 
     private static List<MatchResult> results(Pattern pattern, String text) {

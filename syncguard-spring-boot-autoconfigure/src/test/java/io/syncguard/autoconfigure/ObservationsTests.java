@@ -29,6 +29,7 @@ import io.syncguard.core.LockObserver;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
 import io.syncguard.micrometer.LockObservations;
+import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.SortedAutoConfigurations;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,21 +118,30 @@ class ObservationsTests {
     }
 
     @Test
-    void a_lock_that_is_lost_marks_its_span() {
-        traced().run(application -> {
-            LockManager locks = application.getBean(LockManager.class);
-            LockHandle lock =
-                    locks.acquire(ORDER.key("lost").ttl(Duration.ofSeconds(1)).noHeartbeat());
+    void a_lock_that_is_lost_marks_its_span_and_the_log_names_its_trace() {
+        try (CapturedLog log = new CapturedLog()) {
+            traced().run(application -> {
+                LockManager locks = application.getBean(LockManager.class);
+                LockHandle lock = locks.acquire(
+                        ORDER.key("lost").ttl(Duration.ofSeconds(1)).noHeartbeat());
 
-            await().atMost(Duration.ofSeconds(5)).until(() -> !lock.isHeld());
+                await().atMost(Duration.ofSeconds(5)).until(() -> !lock.isHeld());
 
-            await().atMost(Duration.ofSeconds(5)).until(() -> spans(application).size() == 2);
-            SpanData held = span(application, "lock held orders");
-            assertThat(attribute(held, "outcome")).isEqualTo("lost");
-            assertThat(attribute(held, "error.code")).isEqualTo("lost");
-            assertThat(held.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
-            assertThat(held.getEvents().stream().map(event -> event.getName())).contains("lock lost");
-        });
+                await().atMost(Duration.ofSeconds(5))
+                        .until(() -> spans(application).size() == 2);
+                SpanData held = span(application, "lock held orders");
+                assertThat(attribute(held, "outcome")).isEqualTo("lost");
+                assertThat(attribute(held, "error.code")).isEqualTo("lost");
+                assertThat(held.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+                assertThat(held.getEvents().stream().map(event -> event.getName()))
+                        .contains("lock lost");
+                assertThat(log.messages())
+                        .singleElement()
+                        .asString()
+                        .startsWith("Lost lock 'lost' after ")
+                        .endsWith(" (trace " + held.getTraceId() + ")");
+            });
+        }
     }
 
     @Test
@@ -207,6 +217,7 @@ class ObservationsTests {
             application.getBean(MeterRegistry.class).getMeters().stream()
                     .filter(meter -> meter.getId().getName().startsWith("syncguard"))
                     .filter(meter -> !meter.getId().getName().equals("syncguard.lock.fence"))
+                    .filter(meter -> !meter.getId().getName().startsWith("syncguard.lock.last."))
                     .map(ObservationsTests::describe)
                     .forEach(meters::add);
         });

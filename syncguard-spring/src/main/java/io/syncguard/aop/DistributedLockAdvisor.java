@@ -10,10 +10,12 @@ import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
@@ -83,14 +85,18 @@ public final class DistributedLockAdvisor
         return new FenceCheckAdvisor(methods, check);
     }
 
-    /** The lock names of all methods that were parsed so far, which are those of the beans that exist. */
-    public Set<String> lockNames() {
-        return Set.copyOf(parser.names());
+    /** The locks of all methods that were parsed so far, which are those of the beans that exist. */
+    public Set<AnnotatedLock> locks() {
+        return Set.copyOf(parser.locks());
     }
 
     /** The numbers of permits of these methods, by lock name. Names without permits are left out. */
     public Map<String, Set<Integer>> permits() {
-        return Map.copyOf(parser.permits());
+        return parser.locks().stream()
+                .filter(lock -> lock.permits() > 0)
+                .collect(Collectors.groupingBy(
+                        AnnotatedLock::name,
+                        Collectors.mapping(AnnotatedLock::permits, Collectors.toCollection(TreeSet::new))));
     }
 
     /** The threads on which subscriptions acquire and release their locks. */

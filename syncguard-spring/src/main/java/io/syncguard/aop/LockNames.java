@@ -3,33 +3,53 @@ package io.syncguard.aop;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.LockMode;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Finds the lock names of annotated methods. It creates no bean, and leaves mistakes in other attributes to the parser.
+ * Finds the locks of annotated methods, without their permits. It creates no bean, and leaves mistakes in other
+ * attributes to the parser.
  */
 public final class LockNames {
 
     private final StringValueResolver placeholders;
-    private final AnnotatedMethodPointcut<DistributedLock, String> methods =
-            new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", this::nameOf);
+    private final AnnotatedMethodPointcut<DistributedLock, AnnotatedLock> methods =
+            new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", this::lockOf);
 
     public LockNames(StringValueResolver placeholders) {
         this.placeholders = placeholders;
     }
 
-    /** The lock names of the methods of this type. */
-    public Set<String> of(Class<?> type) {
-        return new TreeSet<>(MethodIntrospector.selectMethods(
-                        type, (MethodIntrospector.MetadataLookup<String>) method -> methods.find(method, type))
+    /** The locks of the methods of this type. */
+    public Set<AnnotatedLock> of(Class<?> type) {
+        return Set.copyOf(MethodIntrospector.selectMethods(
+                        type, (MethodIntrospector.MetadataLookup<AnnotatedLock>) method -> methods.find(method, type))
                 .values());
+    }
+
+    private AnnotatedLock lockOf(DistributedLock annotation, Method method, Class<?> targetClass) {
+        boolean shared =
+                annotation.mode() == LockMode.SHARED || !annotation.permits().isEmpty();
+        return new AnnotatedLock(
+                nameOf(annotation, method, targetClass),
+                shared ? LockMode.SHARED : LockMode.EXCLUSIVE,
+                0,
+                resolved(annotation.lockManager()));
+    }
+
+    private String resolved(String text) {
+        try {
+            return Objects.requireNonNullElse(placeholders.resolveStringValue(text), "");
+        } catch (IllegalArgumentException ex) {
+            return text;
+        }
     }
 
     private String nameOf(DistributedLock annotation, Method method, Class<?> targetClass) {

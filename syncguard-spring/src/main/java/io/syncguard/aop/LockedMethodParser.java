@@ -13,11 +13,9 @@ import io.syncguard.OnContention;
 import io.syncguard.interception.ResultType;
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -42,8 +40,7 @@ final class LockedMethodParser {
     private final Supplier<LockTemplate> template;
     private final Supplier<CallLimits> limits;
     private final BeanReferences references;
-    private final Set<String> names = ConcurrentHashMap.newKeySet();
-    private final Map<String, Set<Integer>> permits = new ConcurrentHashMap<>();
+    private final Set<AnnotatedLock> locks = ConcurrentHashMap.newKeySet();
 
     /**
      * @param template for annotations that name no manager
@@ -67,14 +64,9 @@ final class LockedMethodParser {
         return new Parsing(annotation, method, targetClass).lockedMethod();
     }
 
-    /** The lock names of all methods that were parsed so far. */
-    Set<String> names() {
-        return names;
-    }
-
-    /** The numbers of permits by lock name. A name has several numbers if its methods differ. */
-    Map<String, Set<Integer>> permits() {
-        return permits;
+    /** The locks of all methods that were parsed so far. */
+    Set<AnnotatedLock> locks() {
+        return locks;
     }
 
     private static String describe(Method method) {
@@ -114,12 +106,8 @@ final class LockedMethodParser {
                         "Set 'name' to a constant",
                         "Set 'key' to an expression over the arguments"));
             }
-            names.add(name);
             LockRequest defaults = defaults();
-            if (defaults.permits() > 0) {
-                permits.computeIfAbsent(name, each -> new ConcurrentSkipListSet<>())
-                        .add(defaults.permits());
-            }
+            locks.add(new AnnotatedLock(name, defaults.mode(), defaults.permits(), resolve(annotation.lockManager())));
             boolean skips = skips();
             ResultType result = located("return type", () -> new ResultType(method, targetClass));
             if (result.reactive() != null) {

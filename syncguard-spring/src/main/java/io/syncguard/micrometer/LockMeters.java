@@ -1,9 +1,11 @@
 package io.syncguard.micrometer;
 
+import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
+import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -21,17 +23,39 @@ public final class LockMeters implements LockListener {
     private final BoundedNames names = new BoundedNames();
     private final HoldingRecorder holding = new HoldingRecorder();
 
+    /** The waits that last, by the threads of their callers. A thread waits for one lock at a time. */
+    private final ConcurrentMap<Thread, LongTaskTimer.Sample> waits = new ConcurrentHashMap<>();
+
     public LockMeters(MeterRegistry registry) {
         this.registry = registry;
     }
 
+    /**
+     * Makes the meters of locks that are known before their first grant, at zero. A monitoring system does not see the
+     * first event of a counter that appears with that event.
+     *
+     * @param permits how many a key has; 0 for locks without permits
+     */
+    public void prepare(String name, LockMode mode, int permits, String backend) {
+        MeterGroup group = of(name, mode, backend);
+        if (permits > 0) {
+            group.limit(permits);
+        }
+    }
+
     @Override
     public void waitStarted(LockEvent event) {
-        of(event).waitStarted(event);
+        MeterGroup group = of(event);
+        group.waitStarted(event);
+        waits.put(Thread.currentThread(), group.queueing().start());
     }
 
     @Override
     public void waitEnded(LockEvent event) {
+        LongTaskTimer.Sample wait = waits.remove(Thread.currentThread());
+        if (wait != null) {
+            wait.stop();
+        }
         of(event).waitEnded(event);
     }
 
@@ -80,12 +104,14 @@ public final class LockMeters implements LockListener {
     }
 
     private MeterGroup of(LockEvent event) {
-        MeterGroup known = groups.get(new MeterGroup.Id(event.name(), event.mode(), event.backend()));
-        if (known != null) {
-            return known;
-        }
-        String name = names.bounded(event.name());
-        return groups.computeIfAbsent(
-                new MeterGroup.Id(name, event.mode(), event.backend()), id -> new MeterGroup(registry, id));
+        return of(event.name(), event.mode(), event.backend());
+    }
+
+    private MeterGroup of(String name, LockMode mode, String backend) {
+        MeterGroup known = groups.get(new MeterGroup.Id(name, mode, backend));
+        return known != null
+                ? known
+                : groups.computeIfAbsent(
+                        new MeterGroup.Id(names.bounded(name), mode, backend), id -> new MeterGroup(registry, id));
     }
 }

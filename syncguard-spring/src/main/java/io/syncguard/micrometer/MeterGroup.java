@@ -5,12 +5,18 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
+import io.syncguard.LockReason;
+import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,19 +31,25 @@ final class MeterGroup {
 
     private static final String NO_ERROR = "none";
 
+    /** The reasons of losses. */
+    private static final Set<LockReason> LOSSES =
+            EnumSet.complementOf(EnumSet.of(LockReason.LOCKED, LockReason.RELEASED));
+
     private final MeterRegistry registry;
     private final Tags tags;
     private final Timer acquired;
     private final Timer refused;
     private final Timer held;
     private final LongTaskTimer holding;
+    private final LongTaskTimer queueing;
     private final Counter extended;
     private final Counter released;
-    private final Counter lost;
     private final AtomicLong active;
     private final AtomicLong waiting;
     private final AtomicLong leaked;
     private final AtomicLong fence;
+    private final AtomicLong lastGrant;
+    private final AtomicLong lastEnd;
 
     /** Guarded by this. Most names have no permits. */
     private @Nullable PermitGauges permits;
@@ -55,20 +67,33 @@ final class MeterGroup {
                 .description("Time since the grant of the locks that are held now")
                 .tags(tags)
                 .register(registry);
-        this.extended = extend("extended", NO_ERROR);
-        this.released = release("released", NO_ERROR);
-        this.lost = Counter.builder("syncguard.lock.lost")
-                .description("Locks that were lost while they were held")
+        this.queueing = LongTaskTimer.builder("syncguard.lock.queueing")
+                .description("Time since the callers that wait now got their queue entries")
                 .tags(tags)
                 .register(registry);
+        this.extended = extend("extended", NO_ERROR);
+        this.released = release("released", NO_ERROR);
+        // A counter that appears with its first event shows no increase.
+        LOSSES.forEach(this::lost);
         this.active = gauge("active", "Locks that are held now");
         this.waiting = gauge("waiting", "Callers of this process that wait for a lock now");
         this.leaked = gauge("leaked", "Locks that are held now and that the leak detection has reported");
         this.fence = gauge("fence", "Largest fence that this process was granted");
+        this.lastGrant = timeOf("grant", "When this process was last granted such a lock, in seconds since 1970");
+        this.lastEnd = timeOf("end", "When such a lock of this process last ended, in seconds since 1970");
+    }
+
+    /** Creates the gauges of the permits, with this limit. */
+    void limit(int permits) {
+        permits().limit(permits);
     }
 
     LongTaskTimer holding() {
         return holding;
+    }
+
+    LongTaskTimer queueing() {
+        return queueing;
     }
 
     void waitStarted(LockEvent event) {
@@ -86,6 +111,7 @@ final class MeterGroup {
         active.incrementAndGet();
         permits(event, PermitGauges::acquired);
         raiseFence(event);
+        lastGrant.set(registry.config().clock().wallTime());
     }
 
     void leakReported() {
@@ -111,7 +137,7 @@ final class MeterGroup {
     }
 
     void lost(LockEvent event) {
-        lost.increment();
+        lost(Objects.requireNonNullElse(event.reason(), LockReason.NOT_FOUND)).increment();
         ended(event);
     }
 
@@ -127,13 +153,16 @@ final class MeterGroup {
 
     private void ended(LockEvent event) {
         held.record(event.elapsed());
+        lastEnd.set(registry.config().clock().wallTime());
         active.decrementAndGet();
         permits(event, PermitGauges::ended);
     }
 
     private void permits(LockEvent event, Consumer<PermitGauges> change) {
         if (event.permits() > 0) {
-            change.accept(permits());
+            PermitGauges gauges = permits();
+            gauges.limit(event.permits());
+            change.accept(gauges);
         }
     }
 
@@ -171,6 +200,23 @@ final class MeterGroup {
                 .description("Releases of locks")
                 .tags(tags.and("outcome", outcome, "error", error))
                 .register(registry);
+    }
+
+    private Counter lost(LockReason reason) {
+        return Counter.builder("syncguard.lock.lost")
+                .description("Locks that were lost while they were held")
+                .tags(tags.and("reason", reason.name().toLowerCase(Locale.ROOT)))
+                .register(registry);
+    }
+
+    /** Zero before the first time. */
+    private AtomicLong timeOf(String event, String description) {
+        AtomicLong millis = new AtomicLong();
+        TimeGauge.builder("syncguard.lock.last." + event, millis, TimeUnit.MILLISECONDS, AtomicLong::get)
+                .description(description)
+                .tags(tags)
+                .register(registry);
+        return millis;
     }
 
     private AtomicLong gauge(String meter, String description) {

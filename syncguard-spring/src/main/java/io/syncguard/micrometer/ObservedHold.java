@@ -9,6 +9,7 @@ import io.syncguard.concurrent.Chain;
 import io.syncguard.core.HeldObservation;
 import io.syncguard.core.LockObservation;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The observation of a lock that is held. It stops when the lock and its last body have ended. Thread-safe.
@@ -59,6 +60,11 @@ final class ObservedHold implements HeldObservation {
     @Override
     public LockObservation release() {
         return start(LockObservationDocumentation.RELEASE).current();
+    }
+
+    @Override
+    public @Nullable String traceId() {
+        return TraceIds.of(held.context());
     }
 
     @Override

@@ -56,7 +56,7 @@ class DistributedLockPermitsTests {
         runner.run(context -> {
             DistributedLockAdvisor advisor = context.getBean(DistributedLockAdvisor.class);
 
-            assertThat(advisor.lockNames()).containsExactly("partner");
+            assertThat(advisor.locks()).extracting(AnnotatedLock::name).containsOnly("partner");
             assertThat(advisor.permits()).isEqualTo(Map.of("partner", Set.of(1, 2, 5)));
         });
     }

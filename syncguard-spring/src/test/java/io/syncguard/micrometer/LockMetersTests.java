@@ -2,8 +2,10 @@ package io.syncguard.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.LongTaskTimer;
+import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tag;
@@ -15,7 +17,9 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
+import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -74,7 +78,10 @@ class LockMetersTests {
         meters.released(event);
         meters.lost(event);
         assertThat(gauge("active").value()).isZero();
-        assertThat(registry.get("syncguard.lock.lost").counter().count()).isEqualTo(1);
+        assertThat(registry.get("syncguard.lock.lost").counters().stream()
+                        .mapToDouble(Counter::count)
+                        .sum())
+                .isEqualTo(1);
     }
 
     @ParameterizedTest
@@ -177,6 +184,73 @@ class LockMetersTests {
         meters.lost(first);
         meters.leaked(first);
         assertThat(gauge("leaked").value()).isZero();
+    }
+
+    @Test
+    void a_prepared_name_has_all_meters_of_its_first_lock_at_zero() {
+        meters.prepare("partner", LockMode.SHARED, 5, "postgres");
+        List<Meter> prepared = registry.getMeters();
+        assertThat(prepared)
+                .allSatisfy(meter -> assertThat(meter.measure())
+                        .extracting(Measurement::getValue)
+                        .containsOnly(meter.getId().getName().endsWith("limit") ? 5.0 : 0.0));
+
+        meters.waitStarted(permit("partner", 5));
+        meters.waitEnded(permit("partner", 5));
+        meters.acquired(permit("partner", 5));
+        meters.extended(permit("partner", 5));
+        meters.lost(permit("partner", 5));
+        assertThat(registry.getMeters()).containsExactlyInAnyOrderElementsOf(prepared);
+        assertThat(registry.get("syncguard.lock.permit.limit").gauge().value()).isEqualTo(5);
+    }
+
+    @Test
+    void the_longest_waiter_shows_until_its_wait_ends() throws Exception {
+        meters.waitStarted(event("orders", Duration.ZERO));
+        clock.add(Duration.ofMinutes(10));
+        Thread second = new Thread(() -> meters.waitStarted(event("orders", Duration.ZERO)));
+        second.start();
+        second.join();
+        clock.add(Duration.ofMinutes(5));
+        LongTaskTimer queueing = registry.get("syncguard.lock.queueing").longTaskTimer();
+        assertThat(queueing.max(TimeUnit.MINUTES)).isEqualTo(15);
+
+        meters.waitEnded(event("orders", Duration.ZERO));
+        assertThat(queueing.max(TimeUnit.MINUTES)).isEqualTo(5);
+        assertThat(queueing.activeTasks()).isEqualTo(1);
+    }
+
+    @Test
+    void the_times_of_the_last_grant_and_end_are_those_of_the_clock_in_seconds() {
+        clock.add(Duration.ofHours(5));
+        meters.acquired(event("orders", Duration.ZERO));
+        double granted = clock.wallTime() / 1000.0;
+        assertThat(seconds("grant")).isEqualTo(granted);
+        assertThat(seconds("end")).isZero();
+        clock.add(Duration.ofMinutes(5));
+
+        meters.lost(event("orders", Duration.ZERO));
+        assertThat(seconds("grant")).isEqualTo(granted);
+        assertThat(seconds("end")).isEqualTo(granted + 300);
+    }
+
+    private double seconds(String event) {
+        return registry.get("syncguard.lock.last." + event).timeGauge().value(TimeUnit.SECONDS);
+    }
+
+    @Test
+    void the_name_that_exceeds_the_limit_is_warned_of_once() {
+        try (CapturedLog log = new CapturedLog()) {
+            IntStream.rangeClosed(1, 500).forEach(n -> meters.acquired(event("name " + n, Duration.ZERO)));
+            assertThat(log.messages()).isEmpty();
+            IntStream.rangeClosed(501, 600).forEach(n -> meters.acquired(event("name " + n, Duration.ZERO)));
+
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .startsWith(
+                            "More than 500 names of locks: meters and observations show 'name 501' and all further");
+        }
     }
 
     @Test
