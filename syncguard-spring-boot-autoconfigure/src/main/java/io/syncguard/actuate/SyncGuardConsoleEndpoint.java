@@ -2,6 +2,7 @@ package io.syncguard.actuate;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -12,8 +13,8 @@ import org.springframework.core.io.Resource;
 import org.springframework.web.util.HtmlUtils;
 
 /**
- * A web page for operators on top of the endpoint {@code syncguard}: one file without a build, which loads nothing from
- * other hosts. The endpoint decides what a reader sees, and who may release locks.
+ * A web page for operators on top of the endpoint {@code syncguard}: one file, made without a build, which loads
+ * nothing from other hosts. The endpoint decides what a reader sees, and who may release locks.
  */
 @WebEndpoint(id = "syncguardconsole", defaultAccess = Access.READ_ONLY)
 public final class SyncGuardConsoleEndpoint {
@@ -21,6 +22,7 @@ public final class SyncGuardConsoleEndpoint {
     private static final String HTML = "text/html;charset=UTF-8";
 
     private final String page;
+    private final BooleanSupplier mayRelease;
     private final Map<String, String> headers;
     private final Supplier<CsrfHeader> csrf;
     private final Consumer<Map<String, String>> answer;
@@ -28,17 +30,23 @@ public final class SyncGuardConsoleEndpoint {
     /**
      * @param endpoint the path of the endpoint {@code syncguard}, relative to this page
      * @param writable whether that endpoint allows releases by force
+     * @param mayRelease whether the user of the running request may send such a release
      * @param csrf gives the header that a request of this session has to send
      * @param answer sets headers of the answer, if there is a running request
      */
     public SyncGuardConsoleEndpoint(
-            String endpoint, boolean writable, Supplier<CsrfHeader> csrf, Consumer<Map<String, String>> answer) {
+            String endpoint,
+            boolean writable,
+            BooleanSupplier mayRelease,
+            Supplier<CsrfHeader> csrf,
+            Consumer<Map<String, String>> answer) {
         ConsolePage file = ConsolePage.read();
         this.headers = AnswerHeaders.with(file.policy());
         this.answer = answer;
         this.page = file.text()
                 .replace("{{endpoint}}", HtmlUtils.htmlEscape(endpoint))
-                .replace("{{writable}}", String.valueOf(writable));
+                .replace("{{writable}}", writable ? "{{writable}}" : "false");
+        this.mayRelease = mayRelease;
         this.csrf = csrf;
     }
 
@@ -46,7 +54,8 @@ public final class SyncGuardConsoleEndpoint {
     public Resource page() {
         answer.accept(headers);
         CsrfHeader header = csrf.get();
-        return new ByteArrayResource(page.replace("{{csrfHeader}}", HtmlUtils.htmlEscape(header.name()))
+        return new ByteArrayResource(page.replace("{{writable}}", mayRelease.getAsBoolean() ? "true" : "denied")
+                .replace("{{csrfHeader}}", HtmlUtils.htmlEscape(header.name()))
                 .replace("{{csrfToken}}", HtmlUtils.htmlEscape(header.value()))
                 .getBytes(StandardCharsets.UTF_8));
     }

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.actuate.ServletAnswerHeaders;
 import io.syncguard.actuate.SessionCsrf;
+import io.syncguard.actuate.SessionRights;
 import io.syncguard.actuate.SyncGuardConsoleEndpoint;
 import io.syncguard.actuate.SyncGuardConsoleEndpoint.CsrfHeader;
 import io.syncguard.actuate.SyncGuardEndpoint;
@@ -22,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.security.web.access.WebInvocationPrivilegeEvaluator;
 import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.util.StringUtils;
 
@@ -57,11 +59,15 @@ public final class SyncGuardConsoleAutoConfiguration {
                 ObjectProvider<PathMapper> paths,
                 EndpointAccessResolver access,
                 ObjectProvider<SessionCsrf> csrf,
+                ObjectProvider<SessionRights> rights,
                 ObjectProvider<ServletAnswerHeaders> headers) {
             List<PathMapper> mappers = paths.orderedStream().toList();
+            String endpoint = fromConsole(mappers);
+            SessionRights ofSession = rights.getIfAvailable();
             return new SyncGuardConsoleEndpoint(
-                    fromConsole(mappers),
+                    endpoint,
                     access.accessFor(LOCKS, Access.READ_ONLY) == Access.UNRESTRICTED,
+                    () -> ofSession == null || ofSession.test(endpoint),
                     csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject(),
                     SyncGuardEndpointAutoConfiguration.answer(headers));
         }
@@ -74,12 +80,18 @@ public final class SyncGuardConsoleAutoConfiguration {
 
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(CsrfToken.class)
-        static class CsrfConfiguration {
+        static class SecurityConfiguration {
 
             @Bean
             @ConditionalOnMissingBean
             SessionCsrf syncGuardSessionCsrf() {
                 return new SessionCsrf();
+            }
+
+            @Bean
+            @ConditionalOnMissingBean
+            SessionRights syncGuardSessionRights(ObjectProvider<WebInvocationPrivilegeEvaluator> rules) {
+                return new SessionRights(rules);
             }
         }
     }

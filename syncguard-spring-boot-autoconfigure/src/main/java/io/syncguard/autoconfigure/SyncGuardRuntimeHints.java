@@ -19,7 +19,7 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-        Stream.of("syncguard/fences/*/*.sql", "syncguard/redis/*.lua", "io/syncguard/actuate/console.html")
+        Stream.of("syncguard/fences/*/*.sql", "syncguard/redis/*.lua", "io/syncguard/actuate/console/*")
                 .forEach(hints.resources()::registerPattern);
         hints.reflection()
                 .registerTypeIfPresent(

@@ -19,12 +19,14 @@ class ConsolePageTests {
     @ValueSource(strings = {"\n", "\r\n", "\r"})
     void the_hashes_of_the_policy_are_those_of_a_browser_whatever_the_line_ends_of_the_file(String lineEnd)
             throws Exception {
-        String file = "<meta content=\"{{policy}}\">\n<style>" + STYLE + "</style>\n<script>" + SCRIPT + "</script>\n";
+        String markup = "<meta content=\"{{policy}}\">\n<style>{{style}}</style>\n<script>{{script}}</script>\n";
 
-        ConsolePage page = ConsolePage.of(file.replace("\n", lineEnd));
+        ConsolePage page = ConsolePage.of(markup, STYLE.replace("\n", lineEnd), SCRIPT.replace("\n", lineEnd));
 
         assertThat(page.policy()).contains("script-src " + hash(SCRIPT), "style-src " + hash(STYLE));
-        assertThat(page.text()).isEqualTo(file.replace("{{policy}}", page.policy()));
+        assertThat(page.text().replace(lineEnd, "\n"))
+                .isEqualTo("<meta content=\"" + page.policy() + "\">\n<style>" + STYLE + "</style>\n<script>" + SCRIPT
+                        + "</script>\n");
     }
 
     private static String hash(String text) throws Exception {

@@ -45,6 +45,11 @@ import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSec
 import org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpMethod;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
 
 /** The page for operators and the endpoint beneath it, in an application that Spring Security protects. */
 @Timeout(120)
@@ -64,6 +69,19 @@ class SyncGuardConsoleTests {
 
     private static final String USER =
             "Basic " + Base64.getEncoder().encodeToString("ann:secret".getBytes(StandardCharsets.UTF_8));
+
+    private static final String[] PROPERTIES = {
+        "server.port=0",
+        "server.address=127.0.0.1",
+        "spring.main.banner-mode=off",
+        "spring.security.user.name=ann",
+        "spring.security.user.password=secret",
+        "spring.security.user.roles=operator",
+        "management.endpoints.web.exposure.include=syncguard,syncguardconsole",
+        "spring.data.redis.repositories.enabled=false",
+        "syncguard.shutdown-timeout=0s",
+        "syncguard.console.enabled=true"
+    };
 
     private final HttpClient browser =
             HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
@@ -196,6 +214,41 @@ class SyncGuardConsoleTests {
         assertThat(delete(url + "/actuator/syncguard?key=a", value(page, "csrf-header"), value(page, "csrf-token"))
                         .statusCode())
                 .isEqualTo(405);
+    }
+
+    @Test
+    void who_may_look_but_not_release_is_told_so() throws Exception {
+        for (String path : List.of("", "/shop")) {
+            try (ConfigurableApplicationContext application = new SpringApplicationBuilder(
+                            Application.class, AdministratorsRelease.class)
+                    .properties(PROPERTIES)
+                    .run(UNRESTRICTED, "--server.servlet.context-path=" + path)) {
+                String url = urlOf(application) + path;
+                String page = get(url, "/actuator/syncguardconsole").body();
+
+                assertThat(value(page, "writable")).isEqualTo("denied");
+                assertThat(delete(
+                                        url + "/actuator/syncguard?key=a",
+                                        value(page, "csrf-header"),
+                                        value(page, "csrf-token"))
+                                .statusCode())
+                        .isEqualTo(403);
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class AdministratorsRelease {
+
+        @Bean
+        SecurityFilterChain security(HttpSecurity http) throws Exception {
+            return http.authorizeHttpRequests(requests -> requests.requestMatchers(HttpMethod.DELETE, "/actuator/**")
+                            .hasRole("administrator")
+                            .anyRequest()
+                            .authenticated())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
     }
 
     @Test
@@ -335,17 +388,7 @@ class SyncGuardConsoleTests {
     private static ConfigurableApplicationContext run(WebApplicationType type, String... properties) {
         return new SpringApplicationBuilder(Application.class)
                 .web(type)
-                .properties(
-                        "server.port=0",
-                        "server.address=127.0.0.1",
-                        "spring.main.banner-mode=off",
-                        "spring.security.user.name=ann",
-                        "spring.security.user.password=secret",
-                        "spring.security.user.roles=operator",
-                        "management.endpoints.web.exposure.include=syncguard,syncguardconsole",
-                        "spring.data.redis.repositories.enabled=false",
-                        "syncguard.shutdown-timeout=0s",
-                        "syncguard.console.enabled=true")
+                .properties(PROPERTIES)
                 .run(properties);
     }
 
