@@ -31,6 +31,7 @@ public final class SyncGuardConsoleEndpoint {
      * @param endpoint the path of the endpoint {@code syncguard}, relative to this page
      * @param writable whether that endpoint allows releases by force
      * @param mayRelease whether the user of the running request may send such a release
+     * @param links where the page leads
      * @param csrf gives the header that a request of this session has to send
      * @param answer sets headers of the answer, if there is a running request
      */
@@ -38,6 +39,7 @@ public final class SyncGuardConsoleEndpoint {
             String endpoint,
             boolean writable,
             BooleanSupplier mayRelease,
+            Links links,
             Supplier<CsrfHeader> csrf,
             Consumer<Map<String, String>> answer) {
         ConsolePage file = ConsolePage.read();
@@ -45,6 +47,8 @@ public final class SyncGuardConsoleEndpoint {
         this.answer = answer;
         this.page = file.text()
                 .replace("{{endpoint}}", HtmlUtils.htmlEscape(endpoint))
+                .replace("{{ownerLink}}", HtmlUtils.htmlEscape(links.owner()))
+                .replace("{{traceLink}}", HtmlUtils.htmlEscape(links.trace()))
                 .replace("{{writable}}", writable ? "{{writable}}" : "false");
         this.mayRelease = mayRelease;
         this.csrf = csrf;
@@ -64,6 +68,14 @@ public final class SyncGuardConsoleEndpoint {
     public Map<String, String> headers() {
         return headers;
     }
+
+    /**
+     * Addresses of other tools; empty for none.
+     *
+     * @param owner that of the logs of a process, with <code>{owner}</code> in it
+     * @param trace that of a trace, with <code>{traceId}</code> in it
+     */
+    public record Links(String owner, String trace) {}
 
     /**
      * The header against forged requests.

@@ -56,6 +56,7 @@ public final class SyncGuardConsoleAutoConfiguration {
         @ConditionalOnMissingBean
         @ConditionalOnAvailableEndpoint
         SyncGuardConsoleEndpoint syncGuardConsoleEndpoint(
+                SyncGuardProperties properties,
                 ObjectProvider<PathMapper> paths,
                 EndpointAccessResolver access,
                 ObjectProvider<SessionCsrf> csrf,
@@ -68,6 +69,7 @@ public final class SyncGuardConsoleAutoConfiguration {
                     endpoint,
                     access.accessFor(LOCKS, Access.READ_ONLY) == Access.UNRESTRICTED,
                     () -> ofSession == null || ofSession.test(endpoint),
+                    properties.console().links(),
                     csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject(),
                     SyncGuardEndpointAutoConfiguration.answer(headers));
         }

@@ -4,6 +4,7 @@ import io.syncguard.CommitGuard;
 import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
+import io.syncguard.actuate.SyncGuardConsoleEndpoint;
 import io.syncguard.aop.CallLimits;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
@@ -104,6 +105,7 @@ record SyncGuardProperties(
         engineSettings(owner == null ? "" : owner, Map.of());
         aop.check();
         leader.elections().forEach((name, election) -> election.settings(name));
+        console.links();
         requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());
         if (backend.stream().map(Backend::new).anyMatch(new Backend(RedisLockAutoConfiguration.NAME)::equals)) {
             redis.settings(fencesOr(FenceSource.CLOCK));
@@ -278,8 +280,34 @@ record SyncGuardProperties(
      * {@code syncguard.console.*}.
      *
      * @param enabled Whether the actuator has the page syncguardconsole, if it and the endpoint syncguard are exposed.
+     * @param ownerLink Address of the logs of a process, with {owner} in place of its label. The page links owners to
+     *     it. If not set, it links none.
+     * @param traceLink Address of a trace, with {traceId} in place of its id.
      */
-    record Console(@DefaultValue("false") boolean enabled) {}
+    record Console(
+            @DefaultValue("false") boolean enabled,
+            @Nullable String ownerLink,
+            @Nullable String traceLink) {
+
+        SyncGuardConsoleEndpoint.Links links() {
+            return new SyncGuardConsoleEndpoint.Links(
+                    link("syncguard.console.owner-link", ownerLink, "{owner}"),
+                    link("syncguard.console.trace-link", traceLink, "{traceId}"));
+        }
+
+        private static String link(String property, @Nullable String link, String placeholder) {
+            if (link == null || link.isEmpty()) {
+                return "";
+            }
+            if (!link.matches("(?i)https?://.+") || !link.contains(placeholder)) {
+                throw LockSetupException.invalid(
+                        property + " is '" + OneLine.of(link) + "', which is no address with " + placeholder,
+                        "Begin it with https:// or http://, and write " + placeholder + " in it",
+                        "Remove " + property);
+            }
+            return link;
+        }
+    }
 
     /**
      * {@code syncguard.shedlock.*}.

@@ -143,6 +143,8 @@ class ConfigurationMetadataTests {
                 .extracting(property -> property.get("name"))
                 .containsExactlyInAnyOrder(
                         "syncguard.backend",
+                        "syncguard.console.owner-link",
+                        "syncguard.console.trace-link",
                         "syncguard.fences",
                         "syncguard.leader.elections",
                         "syncguard.leader.elections.*.fence-rotation",

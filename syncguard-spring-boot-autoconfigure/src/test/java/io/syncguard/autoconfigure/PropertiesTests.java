@@ -136,7 +136,7 @@ class PropertiesTests {
                                     new SyncGuardProperties.Redis("{bound}:", 7, Duration.ofMillis(20)),
                                     new SyncGuardProperties.Fencing(true, "bound_fences", SchemaManagement.INITIALIZE),
                                     new SyncGuardProperties.Web(false),
-                                    new SyncGuardProperties.Console(true),
+                                    new SyncGuardProperties.Console(true, null, null),
                                     new SyncGuardProperties.Leader(Map.of(
                                             "scheduler",
                                             new ElectionProperties(

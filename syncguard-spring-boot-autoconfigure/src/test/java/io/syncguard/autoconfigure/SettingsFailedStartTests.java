@@ -51,6 +51,8 @@ class SettingsFailedStartTests {
         "syncguard.leader.elections.settlement.fence-rotation=10s, leader-rotation",
         "syncguard.leader.elections.settlement.lock-manager=redis, leader-manager",
         "syncguard.leader.elections.settlement.ttl=30 secs, leader-unreadable",
+        "syncguard.console.owner-link=logs.example.com/{owner}, console-link",
+        "syncguard.console.trace-link=https://traces.example.com/, console-link-without-id",
         "syncguard.ttl=1500us, ttl-fraction",
         "syncguard.backend=postgress, backend-typo",
         "syncguard.fences=clok, fences",

@@ -146,9 +146,13 @@ function behind(blockers) {
 }
 
 /** The process, and which of its callers it is. */
-const caller = each => [...words(each.owner),
+const caller = each => [...linked(settings.ownerLink, 'owner', each.owner),
   each.thread ? el('span', {class: 'muted thread'}, ' · thread ', words(each.thread)) : null,
-  each.traceId ? el('span', {class: 'muted trace'}, ' · trace ', words(each.traceId)) : null];
+  each.traceId ? el('span', {class: 'muted trace'}, ' · trace ', linked(settings.traceLink, 'traceId', each.traceId)) : null];
+
+/** Leads to another tool, if the application knows its address. */
+const linked = (address, placeholder, value) => address
+  ? [el('a', {href: address.replaceAll('{' + placeholder + '}', encodeURIComponent(value)), target: '_blank', rel: 'noreferrer'}, words(value))] : words(value);
 
 const holds = (holder, lock) => (holder.mode === 'SHARED' ? lock.permits.length ? ' holds a permit' : ' holds it for reading' : ' holds it exclusively');
 
@@ -157,7 +161,7 @@ function why(lock) {
   if (lock.holders.length === 0) parts.push('Nobody holds it; the first waiter is about to be granted it.');
   if (lock.permits.length && lock.permitsInUse) parts.push(inUse(lock) + (lock.permitsInUse === 1 ? ' permits is in use. ' : ' permits are in use. '));
   for (const holder of lock.holders.slice(0, 3)) {
-    parts.push(...words(holder.owner), holds(holder, lock) + ' since ' + clock(holder.since) + (holder.thread && lock.holders.length === 1 ? ' in the thread ' : ''),
+    parts.push(...linked(settings.ownerLink, 'owner', holder.owner), holds(holder, lock) + ' since ' + clock(holder.since) + (holder.thread && lock.holders.length === 1 ? ' in the thread ' : ''),
       ...words(holder.thread && lock.holders.length === 1 ? holder.thread : ''), (seconds(holder.timeLeft) < 0 ? '; its lease has ended ' + shown(-seconds(holder.timeLeft)) + ' ago. ' : '. '));
   }
   if (lock.sessions.length) parts.push(lock.sessions.length + (lock.sessions.length === 1 ? ' transaction of the database locks' : ' transactions of the database lock') + ' its rows: a commit under it, or what keeps its operations waiting. ');
