@@ -85,11 +85,15 @@ final class Batch<Q, A> {
         return calls.size();
     }
 
-    void send(BatchSender<Q, A> sender) {
+    /** Returns the failure of the statement; {@code null} if it was answered. */
+    @Nullable
+    RuntimeException send(BatchSender<Q, A> sender) {
         try {
             answered(sender.sendTogether(requests()));
+            return null;
         } catch (Throwable ex) {
             failed(ex, sender::failureOf);
+            return asException(ex);
         }
     }
 

@@ -50,6 +50,15 @@ interface BatchSender<Q, A> {
     /** Creates the exception for an interrupted caller. */
     RuntimeException interrupted(Q request, boolean sent);
 
+    /**
+     * Creates the exception for a request that was not sent in time.
+     *
+     * @param last the failure of the last statement; {@code null} if it was answered
+     */
+    default RuntimeException notSent(Q request, @Nullable RuntimeException last) {
+        return timedOut(request, false);
+    }
+
     /** Creates the exception for a request that was not sent, or not answered, in time. */
     RuntimeException timedOut(Q request, boolean sent);
 }

@@ -99,6 +99,9 @@ final class Batcher<Q, A> implements AutoCloseable {
     /** The batches that have departed and whose answers are not delivered. */
     private final Set<Batch<Q, A>> departed = new HashSet<>();
 
+    /** Of the last statement; {@code null} if it was answered. Written by all threads that send. */
+    private volatile @Nullable RuntimeException lastFailure;
+
     private final AtomicLong arrivals = new AtomicLong();
 
     private int madeThreads;
@@ -141,7 +144,7 @@ final class Batcher<Q, A> implements AutoCloseable {
     private RuntimeException left(Q request, boolean sent) {
         return Thread.currentThread().isInterrupted()
                 ? sender.interrupted(request, sent)
-                : sender.timedOut(request, sent);
+                : sent ? sender.timedOut(request, true) : sender.notSent(request, lastFailure);
     }
 
     /**
@@ -332,7 +335,12 @@ final class Batcher<Q, A> implements AutoCloseable {
 
     private A sendAlone(BatchedCall<Q, A> call) {
         try {
-            return sender.sendAlone(call.request);
+            A answer = sender.sendAlone(call.request);
+            lastFailure = null;
+            return answer;
+        } catch (RuntimeException ex) {
+            lastFailure = ex;
+            throw ex;
         } finally {
             change(() -> {
                 alone.removeIf(lone -> lone.call == call);
@@ -360,7 +368,7 @@ final class Batcher<Q, A> implements AutoCloseable {
         for (Batch<Q, A> batch = nextBatch(null); batch != null; batch = nextBatch(batch)) {
             // Only close() ends this thread.
             Thread.interrupted();
-            batch.send(sender);
+            lastFailure = batch.send(sender);
             // The next batch departs before the answers are delivered, because everybody waits for it.
             returned(batch);
             batch.deliver();

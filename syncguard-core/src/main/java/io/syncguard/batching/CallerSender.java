@@ -8,7 +8,9 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.spi.StoreInfo;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,13 @@ import org.jspecify.annotations.Nullable;
  * @param <A> its answer
  */
 interface CallerSender<Q, A> extends BatchSender<Q, A> {
+
+    /** The errors of a store that serves no request. */
+    Set<LockErrorCode> OUTAGES = EnumSet.of(
+            LockErrorCode.SERVICE_UNAVAILABLE,
+            LockErrorCode.NETWORK_TIMEOUT,
+            LockErrorCode.AUTH_FAILED,
+            LockErrorCode.SCHEMA_MISSING);
 
     LockBackend store();
 
@@ -42,10 +51,7 @@ interface CallerSender<Q, A> extends BatchSender<Q, A> {
         if (!(batch instanceof LockBackendException known)) {
             return failed(request, LockErrorCode.INTERNAL, String.valueOf(batch.getMessage()), batch);
         }
-        String message = String.valueOf(known.getMessage());
-        // What the store says of the whole list, such as: Failed while acquiring 3 lock(s): the reason
-        String reason = message.startsWith("Failed while ") ? message.substring(message.indexOf(": ") + 2) : message;
-        LockBackendException own = failed(request, known.code(), reason, known.getCause());
+        LockBackendException own = failed(request, known.code(), reasonOf(known), known.getCause());
         return known instanceof RequestNotSentException ? new RequestNotSentException(own) : own;
     }
 
@@ -60,6 +66,15 @@ interface CallerSender<Q, A> extends BatchSender<Q, A> {
         return sent ? interrupted : new RequestNotSentException(interrupted);
     }
 
+    /** An outage keeps requests waiting that no long lock does. */
+    @Override
+    default RuntimeException notSent(Q request, @Nullable RuntimeException last) {
+        return last instanceof LockBackendException known && OUTAGES.contains(known.code())
+                ? new RequestNotSentException(failed(
+                        request, known.code(), "the requests before it failed: " + reasonOf(known), known.getCause()))
+                : timedOut(request, false);
+    }
+
     @Override
     default RuntimeException timedOut(Q request, boolean sent) {
         StoreInfo store = store().info();
@@ -71,6 +86,12 @@ interface CallerSender<Q, A> extends BatchSender<Q, A> {
                 ? failed(request, LockErrorCode.NETWORK_TIMEOUT, "the server did not answer in time" + advice, null)
                 : new RequestNotSentException(failed(
                         request, LockErrorCode.RATE_LIMITED, "the requests before it took too long" + advice, null));
+    }
+
+    /** Without what the store says of the whole list, as in: Failed while acquiring 3 lock(s): the reason. */
+    private static String reasonOf(LockBackendException failure) {
+        String message = String.valueOf(failure.getMessage());
+        return message.startsWith("Failed while ") ? message.substring(message.indexOf(": ") + 2) : message;
     }
 
     private LockBackendException failed(Q request, LockErrorCode code, String reason, @Nullable Throwable cause) {

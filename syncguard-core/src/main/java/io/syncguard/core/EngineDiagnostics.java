@@ -6,6 +6,7 @@ import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /** What operators see of an engine and its store, beyond what applications need. Thread-safe. */
@@ -18,6 +19,8 @@ public final class EngineDiagnostics {
     private final Heartbeat heartbeat;
     private final StoreHealth health;
     private final StoreContact contact;
+    private final StoreRequests requests;
+    private final LongSupplier forcedReleases;
     private final BooleanSupplier grantsLocks;
 
     EngineDiagnostics(
@@ -28,6 +31,8 @@ public final class EngineDiagnostics {
             Heartbeat heartbeat,
             StoreHealth health,
             StoreContact contact,
+            StoreRequests requests,
+            LongSupplier forcedReleases,
             BooleanSupplier grantsLocks) {
         this.backend = backend;
         this.settings = settings;
@@ -36,6 +41,8 @@ public final class EngineDiagnostics {
         this.heartbeat = heartbeat;
         this.health = health;
         this.contact = contact;
+        this.requests = requests;
+        this.forcedReleases = forcedReleases;
         this.grantsLocks = grantsLocks;
     }
 
@@ -46,6 +53,16 @@ public final class EngineDiagnostics {
      */
     public void checkStore() {
         health.check();
+    }
+
+    /** The requests of this process to the store since its start. No I/O. */
+    public StoreRequests requests() {
+        return requests;
+    }
+
+    /** How many leases, of all processes, this one has released by force. */
+    public long forcedReleases() {
+        return forcedReleases.getAsLong();
     }
 
     /** What this process holds and waits for. No I/O. */

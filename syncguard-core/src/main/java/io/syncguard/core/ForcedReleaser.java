@@ -13,6 +13,7 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
@@ -39,11 +40,19 @@ final class ForcedReleaser {
     private final ListenerDispatcher dispatcher;
     private final Time time;
 
+    /** How many leases have ended. */
+    private final LongAdder number = new LongAdder();
+
     ForcedReleaser(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher, Time time) {
         this.backend = backend;
         this.monitor = monitor;
         this.dispatcher = dispatcher;
         this.time = time;
+    }
+
+    /** How many leases it has ended, of all processes. */
+    long number() {
+        return number.sum();
     }
 
     /** @param only the fence of the only lease to end; {@code null} for all */
@@ -93,6 +102,7 @@ final class ForcedReleaser {
     }
 
     private void ended(ForcedRelease done, @Nullable Fence only, String reason) {
+        number.add(done.released().size());
         report(done, only, reason);
         endHere(done);
         dispatcher.forceReleased(done, reason);

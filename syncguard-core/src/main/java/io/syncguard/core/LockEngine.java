@@ -101,7 +101,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
             LockObserver observer,
             Time time) {
         StoreContact contact = new StoreContact(time);
-        this.backend = new WatchedBackend(BatchingBackend.of(store, time), contact);
+        StoreRequests requests = new StoreRequests();
+        this.backend = new WatchedBackend(BatchingBackend.of(store, time), contact, requests, time);
         this.settings = settings;
         this.transactions = transactions;
         this.time = time;
@@ -115,7 +116,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, waiters, time);
         this.releaser = new LockReleaser(backend, backgroundReleaser, waiters, monitor, reports);
-        this.admin = new StoreAdmin(backend, monitor, new ForcedReleaser(backend, monitor, dispatcher, time));
+        ForcedReleaser forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher, time);
+        this.admin = new StoreAdmin(backend, monitor, forcedReleaser);
         EngineParts parts = new EngineParts(
                 backend, settings, time, transactions, threads, dispatcher, reports, monitor, renewer, releaser);
         this.joiner = new HandleJoiner(parts, heartbeat);
@@ -141,6 +143,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 heartbeat,
                 new StoreHealth(backend, time),
                 contact,
+                requests,
+                forcedReleaser::number,
                 this::grantsLocks);
     }
 

@@ -7,6 +7,7 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.LockSummary;
 import io.syncguard.RawLockInfo;
+import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
@@ -30,7 +31,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Stands in front of a store, and notes for operators which of its servers answer. Thread-safe. */
+/** Stands in front of a store, and notes for operators which of its servers answer, and how fast. Thread-safe. */
 final class WatchedBackend implements LockBackend {
 
     /** The number of no server: a look of operators may ask all of them. */
@@ -38,10 +39,14 @@ final class WatchedBackend implements LockBackend {
 
     private final LockBackend store;
     private final StoreContact contact;
+    private final StoreRequests requests;
+    private final Time time;
 
-    WatchedBackend(LockBackend store, StoreContact contact) {
+    WatchedBackend(LockBackend store, StoreContact contact, StoreRequests requests, Time time) {
         this.store = store;
         this.contact = contact;
+        this.requests = requests;
+        this.time = time;
     }
 
     @Override
@@ -61,22 +66,22 @@ final class WatchedBackend implements LockBackend {
 
     @Override
     public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
-        return watched(requests.get(0).lockId(), () -> store.acquire(requests, extent));
+        return watched(StoreOperation.ACQUIRE, requests.get(0).lockId(), () -> store.acquire(requests, extent));
     }
 
     @Override
     public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
-        return watched(requests.get(0).id().lockId(), () -> store.release(requests));
+        return watched(StoreOperation.RELEASE, requests.get(0).id().lockId(), () -> store.release(requests));
     }
 
     @Override
     public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
-        return watched(requests.get(0).id().lockId(), () -> store.extend(requests));
+        return watched(StoreOperation.EXTEND, requests.get(0).id().lockId(), () -> store.extend(requests));
     }
 
     @Override
     public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
-        return watched(entries.get(0).lockId(), () -> store.renew(entries));
+        return watched(StoreOperation.RENEW, entries.get(0).lockId(), () -> store.renew(entries));
     }
 
     @Override
@@ -115,27 +120,28 @@ final class WatchedBackend implements LockBackend {
     }
 
     /** Returns the stage of the store itself: a caller may cancel it. */
-    private <A> CompletionStage<A> watched(String lockId, Supplier<CompletionStage<A>> request) {
-        CompletionStage<A> answer = noted(lockId, request);
-        answer.whenComplete((result, failure) -> note(serverOf(lockId), failure));
+    private <A> CompletionStage<A> watched(
+            StoreOperation operation, String lockId, Supplier<CompletionStage<A>> request) {
+        long sentAt = time.nanoTime();
+        CompletionStage<A> answer;
+        try {
+            answer = request.get();
+        } catch (Throwable ex) {
+            ended(operation, sentAt, serverOf(lockId), ex);
+            throw ex;
+        }
+        answer.whenComplete((result, failure) -> ended(operation, sentAt, serverOf(lockId), failure));
         return answer;
     }
 
-    private <A> CompletionStage<A> noted(String lockId, Supplier<CompletionStage<A>> request) {
-        try {
-            return request.get();
-        } catch (Throwable ex) {
-            contact.failed(serverOf(lockId), ex);
-            throw ex;
-        }
-    }
-
-    private void note(int server, @Nullable Throwable failure) {
-        if (failure == null) {
+    private void ended(StoreOperation operation, long sentAt, int server, @Nullable Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        requests.ended(operation, time.nanoTime() - sentAt, cause);
+        if (cause == null) {
             contact.answered(server);
         } else {
-            Throwable cause = failure.getCause();
-            contact.failed(server, failure instanceof CompletionException && cause != null ? cause : failure);
+            contact.failed(server, cause);
         }
     }
 
@@ -191,12 +197,13 @@ final class WatchedBackend implements LockBackend {
         }
 
         private <A> A looked(Supplier<A> look) {
+            long sentAt = time.nanoTime();
             try {
                 A answer = look.get();
-                contact.answered(DIRECTORY);
+                ended(StoreOperation.LOOK, sentAt, DIRECTORY, null);
                 return answer;
             } catch (Throwable ex) {
-                contact.failed(DIRECTORY, ex);
+                ended(StoreOperation.LOOK, sentAt, DIRECTORY, ex);
                 throw ex;
             }
         }

@@ -40,6 +40,12 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     private final Time time;
 
+    /**
+     * Why the pool could not connect; {@code null} once a connection was lent. HikariCP tells that only one of the threads
+     * that wait, and the others that no connection was free. Written by all of them.
+     */
+    private volatile @Nullable Throwable refusal;
+
     /** {@code null} while all connections are closed. */
     private volatile @Nullable HikariPool pool;
 
@@ -95,18 +101,34 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
             long left = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - time.nanoTime()));
             long half = Math.max(1, limit.toMillis() / 2);
             try {
-                return current.getConnection(current.getIdleConnections() > 0 ? 1 : Math.min(left, half));
+                Connection connection =
+                        current.getConnection(current.getIdleConnections() > 0 ? 1 : Math.min(left, half));
+                refusal = null;
+                return connection;
             } catch (SQLTransientConnectionException ex) {
                 // HikariCP reports only once why it could not connect.
                 reason = reason == null || ex.getCause() != null ? ex : reason;
+                refusal = ex.getCause() == null ? refusal : ex.getCause();
                 if (left <= 1) {
-                    throw reason;
+                    throw explained(reason);
                 }
                 if (isSpoiled(ex)) {
                     replace(current);
                 }
             }
         }
+    }
+
+    /** Adds why the pool could not connect, if another thread was told. */
+    private SQLException explained(SQLException timeout) {
+        Throwable known = refusal;
+        return timeout.getCause() != null || known == null
+                ? timeout
+                : new SQLTransientConnectionException(timeout.getMessage(), stateOf(known), known);
+    }
+
+    private static @Nullable String stateOf(Throwable failure) {
+        return failure instanceof SQLException known ? known.getSQLState() : null;
     }
 
     private static boolean isSpoiled(SQLException error) {

@@ -8,13 +8,17 @@ import com.zaxxer.hikari.HikariConfig;
 import io.syncguard.core.ManualTime;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
+import java.net.ConnectException;
 import java.sql.Connection;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -90,6 +94,27 @@ class LockPoolTests {
                     Connection connection = pool.getConnection()) {
                 assertThat(connection.isValid(1)).isTrue();
             }
+        }
+    }
+
+    /** HikariCP tells only one of the threads that wait why it cannot connect. */
+    @Test
+    void all_threads_that_wait_learn_that_the_connection_was_refused() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl("jdbc:postgresql://127.0.0.1:1/none");
+        config.setMaximumPoolSize(1);
+        config.setConnectionTimeout(1000);
+        config.setInitializationFailTimeout(-1);
+
+        try (LockPool pool = new LockPool(config)) {
+            List<CompletableFuture<Throwable>> failures = Stream.generate(
+                            () -> CompletableFuture.supplyAsync(() -> catchThrowable(pool::getConnection), threads))
+                    .limit(6)
+                    .toList();
+            assertThat(failures)
+                    .allSatisfy(each -> assertThat(each.join())
+                            .isInstanceOf(SQLTransientConnectionException.class)
+                            .hasRootCauseInstanceOf(ConnectException.class));
         }
     }
 

@@ -10,33 +10,43 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.leader.LeaderListener;
 import io.syncguard.leader.LeaderMember;
 import io.syncguard.micrometer.LockMeters;
+import io.syncguard.micrometer.StoreMeters;
+import java.util.Collection;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Makes the meters of the locks that annotations, settings and elections name, before their first grant: an alarm sees
- * no first loss of a name whose counter appears with it. Thread-safe.
+ * Makes the meters of the stores, and of the locks that annotations, settings and elections name, before their first
+ * grant: an alarm sees no first loss of a name whose counter appears with it. Thread-safe.
  */
-final class PreparedMeters implements SmartInitializingSingleton, LeaderListener {
+final class PreparedMeters implements SmartInitializingSingleton, LeaderListener, DisposableBean {
 
     private static final Log log = LogFactory.getLog(PreparedMeters.class);
 
     private final LockMeters meters;
+    private final StoreMeters stores;
     private final ConfigurableListableBeanFactory beans;
     private final ObjectProvider<DistributedLockAdvisor> advisors;
     private final ObjectProvider<LocksProperties> settings;
 
+    /** The live engines of this context. Written and read by the thread that starts or stops the application. */
+    private Supplier<Collection<LockEngine>> engines = Set::of;
+
     PreparedMeters(
             LockMeters meters,
+            StoreMeters stores,
             ConfigurableListableBeanFactory beans,
             ObjectProvider<DistributedLockAdvisor> advisors,
             ObjectProvider<LocksProperties> settings) {
         this.meters = meters;
+        this.stores = stores;
         this.beans = beans;
         this.advisors = advisors;
         this.settings = settings;
@@ -44,6 +54,9 @@ final class PreparedMeters implements SmartInitializingSingleton, LeaderListener
 
     @Override
     public void afterSingletonsInstantiated() {
+        Collection<LockEngine> current = LockEngines.of(beans).values();
+        engines = () -> current;
+        stores.add(engines);
         Set<AnnotatedLock> locks =
                 advisors.orderedStream().flatMap(each -> each.locks().stream()).collect(Collectors.toSet());
         // The advisor knows those of the beans that exist.
@@ -59,6 +72,11 @@ final class PreparedMeters implements SmartInitializingSingleton, LeaderListener
             locks.add(new AnnotatedLock(SyncGuardIntegrationAutoConfiguration.REGISTRY, LockMode.EXCLUSIVE, 0, ""));
         }
         locks.forEach(this::prepare);
+    }
+
+    @Override
+    public void destroy() {
+        stores.remove(engines);
     }
 
     /** Its lock is granted to this process perhaps days later. */

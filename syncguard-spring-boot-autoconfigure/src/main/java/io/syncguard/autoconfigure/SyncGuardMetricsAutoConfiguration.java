@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.micrometer.LeaderMeters;
 import io.syncguard.micrometer.LockMeters;
+import io.syncguard.micrometer.StoreMeters;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -34,14 +35,21 @@ public final class SyncGuardMetricsAutoConfiguration {
         return new LockMeters(registry);
     }
 
+    @Bean
+    @ConditionalOnMissingBean
+    StoreMeters syncGuardStoreMeters(MeterRegistry registry) {
+        return new StoreMeters(registry);
+    }
+
     /** For the locks of this context, whichever context has the meters. */
     @Bean
     PreparedMeters syncGuardPreparedMeters(
             LockMeters meters,
+            StoreMeters stores,
             ConfigurableListableBeanFactory beans,
             ObjectProvider<DistributedLockAdvisor> advisors,
             ObjectProvider<LocksProperties> settings) {
-        return new PreparedMeters(meters, beans, advisors, settings);
+        return new PreparedMeters(meters, stores, beans, advisors, settings);
     }
 
     @Bean

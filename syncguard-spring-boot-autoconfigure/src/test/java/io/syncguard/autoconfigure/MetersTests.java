@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -16,6 +17,7 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
+import io.syncguard.core.StoreOperation;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
 import io.syncguard.micrometer.LockMeters;
@@ -62,6 +64,7 @@ class MetersTests {
             lockOnce(application);
 
             assertThat(meters(application).stream()
+                            .filter(meter -> meter.getId().getName().startsWith("syncguard.lock."))
                             .map(meter -> meter.getId().getName() + " "
                                     + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " "
                                     + meter.getId().getTags().stream()
@@ -306,6 +309,82 @@ class MetersTests {
                     .isEqualTo(1);
             assertThat(value(application, "active")).isZero();
         });
+    }
+
+    @Test
+    void requests_to_the_store_are_counted_and_timed_by_operation_and_error_which_exist_at_zero() {
+        runner().run(application -> {
+            assertThat(registry(application).get("syncguard.store.requests").functionTimers())
+                    .hasSize(StoreOperation.values().length * 9)
+                    .extracting(timer -> timer.getId().getTag("error"))
+                    .contains("none", "network_timeout", "service_unavailable", "schema_missing", "rate_limited");
+            assertThat(requests(application, "release", "none").count()).isZero();
+
+            lockOnce(application);
+            assertThat(requests(application, "acquire", "none").count()).isEqualTo(1);
+            assertThat(requests(application, "release", "none").count()).isEqualTo(1);
+            assertThat(requests(application, "release", "none").totalTime(TimeUnit.NANOSECONDS))
+                    .isPositive();
+
+            LockManager locks = application.getBean(LockManager.class);
+            LockHandle lock = locks.acquire(ORDER);
+            database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
+            try {
+                assertThatThrownBy(() -> lock.extend(Duration.ofSeconds(20))).isInstanceOf(LockException.class);
+                assertThatThrownBy(() -> locks.isLocked("order:4712")).isInstanceOf(LockException.class);
+            } finally {
+                database.jdbc().execute("ALTER TABLE away RENAME TO syncguard_locks");
+            }
+            assertThat(requests(application, "extend", "schema_missing").count())
+                    .isEqualTo(1);
+            assertThat(requests(application, "look", "schema_missing").count()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void the_state_of_the_store_is_shown_without_asking_it() {
+        runner().run(application -> {
+            assertThat(store(application, "wakeups")).isNaN();
+            assertThat(store(application, "heartbeat.age")).isNaN();
+            assertThat(store(application, "overdue")).isZero();
+            assertThat(store(application, "connections", "state", "maximum")).isPositive();
+            assertThat(store(application, "connections", "state", "awaiting")).isZero();
+
+            LockManager locks = application.getBean(LockManager.class);
+            LockHandle lock = locks.acquire(ORDER.ttl(Duration.ofSeconds(1)));
+            CompletableFuture<LockHandle> waiting =
+                    CompletableFuture.supplyAsync(() -> locks.acquire(ORDER.waitTime(Duration.ofSeconds(20))));
+            await().atMost(Duration.ofSeconds(5)).until(() -> store(application, "wakeups") == 1);
+            await().atMost(Duration.ofSeconds(5)).until(() -> store(application, "heartbeat.age") >= 0);
+            lock.release();
+            assertThat(waiting.join().release()).isTrue();
+
+            locks.acquire(ORDER);
+            locks.admin().forceRelease(ORDER.key(), "the host is gone");
+            assertThat(registry(application)
+                            .get("syncguard.store.forced.releases")
+                            .functionCounter()
+                            .count())
+                    .isEqualTo(1);
+        });
+    }
+
+    private static FunctionTimer requests(ApplicationContext application, String operation, String error) {
+        return registry(application)
+                .get("syncguard.store.requests")
+                .tags("backend", "postgres", "operation", operation, "error", error)
+                .functionTimer();
+    }
+
+    private static double store(ApplicationContext application, String meter, String... tags) {
+        return registry(application)
+                .get("syncguard.store." + meter)
+                .tags(tags)
+                .meter()
+                .measure()
+                .iterator()
+                .next()
+                .getValue();
     }
 
     @Test

@@ -8,6 +8,8 @@ import com.jayway.jsonpath.JsonPath;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.syncguard.LockException;
@@ -79,8 +81,24 @@ class ObservabilityDocumentsTests {
 
     private static Scrape scrape;
 
+    /** As the property management.metrics.distribution.percentiles-histogram does. */
+    private static void addHistogram() {
+        registry.config().meterFilter(new MeterFilter() {
+            @Override
+            public DistributionStatisticConfig configure(Meter.Id id, DistributionStatisticConfig config) {
+                return id.getName().equals("syncguard.lock.acquire")
+                        ? DistributionStatisticConfig.builder()
+                                .percentilesHistogram(true)
+                                .build()
+                                .merge(config)
+                        : config;
+            }
+        });
+    }
+
     @BeforeAll
     static void scrapeAnApplicationThatDidEachThing() {
+        addHistogram();
         TestDatabase database = TestDatabase.withSchema();
         Applications.on(database.url())
                 .withPropertyValues(
@@ -152,10 +170,24 @@ class ObservabilityDocumentsTests {
     }
 
     @Test
-    void each_alert_rule_is_explained() throws IOException {
+    void each_alert_rule_leads_to_its_section_of_the_page() throws IOException {
         String page = Files.readString(DOCS.resolve("observability.md"));
 
-        assertThat(rules()).allSatisfy(rule -> assertThat(page).contains("| `" + rule.get("alert") + "` |"));
+        assertThat(rules()).allSatisfy(rule -> {
+            String name = String.valueOf(rule.get("alert"));
+            assertThat(page).contains("\n### " + name + "\n");
+            assertThat(String.valueOf(rule.get("annotations")))
+                    .contains("runbook_url=https://github.com/syncguard/syncguard/blob/main/docs/observability.md#"
+                            + name.toLowerCase(Locale.ROOT) + "}");
+        });
+    }
+
+    /** Alerts that lose these labels cannot be routed. */
+    @Test
+    void no_alert_rule_chooses_its_labels() throws IOException {
+        assertThat(rules())
+                .allSatisfy(
+                        rule -> assertThat(groupings((String) rule.get("expr"))).isEmpty());
     }
 
     @Test
@@ -171,10 +203,10 @@ class ObservabilityDocumentsTests {
                     .allMatch(label -> groupings(expression).contains(label.group(1)));
         });
         assertThat(JsonPath.<List<String>>read(dashboard, "$.templating.list[*].definition"))
-                .hasSize(2)
+                .hasSize(6)
                 .allSatisfy(definition -> assertThat(results(LABEL_VALUES, definition))
                         .hasSize(1)
-                        .allMatch(each -> scrape.labels(each.group(1)).contains(each.group(2))));
+                        .allMatch(each -> labels(each.group(1)).contains(each.group(2))));
     }
 
     @Test
@@ -261,36 +293,45 @@ class ObservabilityDocumentsTests {
             String metric = selector.group(1);
             assertThat(scrape.metrics()).as(expression).contains(metric);
             for (MatchResult matcher : results(MATCHER, String.valueOf(selector.group(2)))) {
-                assertThat(scrape.labels(metric)).as(expression).contains(matcher.group(1));
+                assertThat(labels(metric)).as(expression).contains(matcher.group(1));
                 if (matcher.group(2).equals("=")) {
                     assertThat(scrape.values(metric, matcher.group(1)))
                             .as(expression)
                             .contains(matcher.group(3));
                 }
             }
-            assertThat(Stream.of(scrape.labels(metric), OF_PROMETHEUS).flatMap(Set::stream))
+            assertThat(labels(metric))
                     .as("labels of " + metric + " in " + expression)
                     .containsAll(groupings(expression));
         }
     }
 
-    /** The labels by which an expression groups. */
-    private static Set<String> groupings(String expression) {
-        return labels(GROUPING, expression);
+    /** The labels of a metric in Prometheus. */
+    private static Set<String> labels(String metric) {
+        return Stream.of(scrape.labels(metric), OF_PROMETHEUS)
+                .flatMap(Set::stream)
+                .collect(Collectors.toSet());
     }
 
-    /** The labels of the result: those by which it groups, or those of its metrics that it does not sum. */
+    /** The labels by which an expression groups. */
+    private static Set<String> groupings(String expression) {
+        return labelsIn(GROUPING, expression);
+    }
+
+    /** The labels of the result: those by which it groups, or those of its metrics that its first part does not sum. */
     private static Set<String> labelsOf(String expression) {
         if (!groupings(expression).isEmpty()) {
             return groupings(expression);
         }
         Set<String> left = new HashSet<>(OF_PROMETHEUS);
         results(SELECTOR, expression).forEach(each -> left.addAll(scrape.labels(each.group(1))));
-        left.removeAll(labels(WITHOUT, expression));
+        results(WITHOUT, expression).stream()
+                .limit(1)
+                .forEach(without -> left.removeAll(List.of(without.group(1).split(", "))));
         return left;
     }
 
-    private static Set<String> labels(Pattern grouping, String expression) {
+    private static Set<String> labelsIn(Pattern grouping, String expression) {
         return results(grouping, expression).stream()
                 .flatMap(each -> Stream.of(each.group(1).split(", ")))
                 .collect(Collectors.toSet());

@@ -2,6 +2,8 @@ package io.syncguard.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.MessageText;
 import io.syncguard.core.Requests;
 import io.syncguard.core.StoreCalls;
@@ -9,6 +11,7 @@ import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.RequestNotSentException;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -45,6 +48,23 @@ class AcquireSenderTests {
         sender.unclaimed(Map.of(left, calls.acquire(left)));
 
         assertThat(calls.isLocked("left")).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SERVICE_UNAVAILABLE, SERVICE_UNAVAILABLE, the requests before it failed: connection refused",
+        "NETWORK_TIMEOUT, NETWORK_TIMEOUT, the requests before it failed: connection refused",
+        "INVALID_ARGUMENT, RATE_LIMITED, the requests before it took too long. Look for long locks"
+    })
+    void a_caller_behind_an_outage_reads_its_reason_and_not_that_locks_are_long(
+            LockErrorCode before, LockErrorCode own, String message) {
+        LockBackendException last =
+                new LockBackendException(before, "Failed while acquiring 3 lock(s): connection refused", null);
+
+        assertThat(sender.notSent(Requests.exclusive("left", "left", TTL, "test"), last))
+                .isInstanceOf(RequestNotSentException.class)
+                .hasMessageContaining(message)
+                .returns(own, failure -> ((LockBackendException) failure).code());
     }
 
     @ParameterizedTest

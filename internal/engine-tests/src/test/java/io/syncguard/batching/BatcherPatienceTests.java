@@ -112,6 +112,18 @@ class BatcherPatienceTests {
     }
 
     @Test
+    void a_request_that_is_not_sent_in_time_fails_with_the_error_of_the_one_before() {
+        ManualStatement first = one.occupy("a").get(0);
+        one.sendEach("b", "c");
+        first.fail(new IllegalStateException("connection refused"));
+        ManualStatement batch = one.store.nextBatch();
+        BatchCaller late = one.send("d");
+        one.time.advance(BatcherFixture.WAIT_LIMIT);
+        late.fails("d not sent after: connection refused");
+        batch.answer();
+    }
+
+    @Test
     void batches_count_however_old_they_are() {
         ManualStatement first = one.occupy("a").get(0);
         one.sendEach("b", "c");

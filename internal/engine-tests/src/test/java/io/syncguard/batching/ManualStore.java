@@ -129,6 +129,11 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     }
 
     @Override
+    public RuntimeException notSent(StoreRequest request, @Nullable RuntimeException last) {
+        return last == null ? timedOut(request, false) : new Failure(request + " not sent after: " + last.getMessage());
+    }
+
+    @Override
     public RuntimeException timedOut(StoreRequest request, boolean sent) {
         return new Failure(request + (sent ? " was not answered" : " timed out"));
     }
