@@ -46,8 +46,14 @@ public final class EngineDiagnostics {
         this.grantsLocks = grantsLocks;
     }
 
+    /** Begins to acquire and release a reserved key, at most once a second. Does not wait. */
+    public void beginCheck() {
+        health.begin();
+    }
+
     /**
-     * Acquires and releases a reserved key, at most once a second.
+     * Acquires and releases a reserved key, at most once a second. Waits for half a second at most: after that, what is
+     * known of the store counts.
      *
      * @throws io.syncguard.LockBackendException while the store grants no locks
      */

@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Its threads are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
  * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, the senders of {@link DueRequests},
- * and those of the dispatcher. Only some senders and some of the dispatcher's are made after the engine.
+ * and those of the dispatcher. Only some senders, some of the dispatcher's, and {@code syncguard-health} for each probe
+ * are made after the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 
@@ -141,7 +142,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 monitor,
                 waiters,
                 heartbeat,
-                new StoreHealth(backend, time),
+                new StoreHealth(backend, contact, time),
                 contact,
                 requests,
                 forcedReleaser::number,

@@ -25,13 +25,16 @@ public final class LockHealth {
     }
 
     /**
-     * Probes each store. Throws the exception with which the next lock would fail.
+     * Probes all stores at once, and shows each by itself. Throws the exception with which the next lock of the first
+     * store that fails would fail.
      *
-     * @param details receives the details to show, also if the probe of a store fails
+     * @param details receives the details to show, also of the other stores if one fails
      * @return whether heartbeats fail or wake-ups do not arrive
      */
     public boolean isDegraded(BiConsumer<String, Object> details) {
         boolean degraded = false;
+        LockBackendException failure = null;
+        managers.values().forEach(engine -> engine.diagnostics().beginCheck());
         for (Map.Entry<String, LockEngine> manager : managers.entrySet()) {
             LockEngine engine = manager.getValue();
             ProcessStatus process = engine.diagnostics().process();
@@ -39,7 +42,8 @@ public final class LockHealth {
                 engine.diagnostics().checkStore();
             } catch (LockBackendException ex) {
                 details.accept(manager.getKey(), process.withoutGrants());
-                throw ex;
+                failure = failure == null ? ex : failure;
+                continue;
             }
             details.accept(manager.getKey(), process);
             List<String> problems = problems(process);
@@ -47,6 +51,9 @@ public final class LockHealth {
                 degraded = true;
                 details.accept(manager.getKey() + ".problems", problems);
             }
+        }
+        if (failure != null) {
+            throw failure;
         }
         return degraded;
     }

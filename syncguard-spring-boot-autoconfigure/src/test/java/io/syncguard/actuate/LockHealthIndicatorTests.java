@@ -1,6 +1,7 @@
 package io.syncguard.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
@@ -14,6 +15,7 @@ import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -148,6 +150,61 @@ class LockHealthIndicatorTests {
 
         assertThat(new LockHealthIndicator(new LockHealth(managers)).health().getStatus())
                 .isEqualTo(LockHealthIndicator.DEGRADED);
+    }
+
+    @Test
+    void of_two_stores_each_is_shown_by_itself() {
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+
+        Health health = both().health();
+
+        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+        assertThat(grantsLocks(health, "a")).isFalse();
+        assertThat(grantsLocks(health, "b")).isTrue();
+    }
+
+    /** A platform waits for a second. */
+    @Test
+    void stores_that_are_silent_take_half_a_second_together_and_then_what_is_known_counts() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        fixture.backend.beforeAcquire = () -> uninterrupted(answer);
+        other.backend.beforeAcquire = () -> uninterrupted(answer);
+        try {
+            FutureTask<Health> first = new FutureTask<>(both()::health);
+            Thread platform = new Thread(first);
+            platform.start();
+            Duration waited = Duration.ZERO;
+            while (!first.isDone()) {
+                await().until(() -> first.isDone()
+                        || fixture.time.looks().containsKey(platform)
+                        || other.time.looks().containsKey(platform));
+                fixture.time.advance(Duration.ofMillis(100));
+                other.time.advance(Duration.ofMillis(100));
+                waited = waited.plusMillis(100);
+            }
+            assertThat(waited).isLessThan(Duration.ofSeconds(1));
+            assertThat(first.get().getStatus()).isEqualTo(Status.DOWN);
+            assertThat(first.get().getDetails().toString()).contains("The store has not answered yet");
+        } finally {
+            answer.countDown();
+        }
+        await().until(() -> both().health().getStatus().equals(Status.UP));
+    }
+
+    private LockHealthIndicator both() {
+        return new LockHealthIndicator(new LockHealth(new TreeMap<>(Map.of("a", fixture.engine, "b", other.engine))));
+    }
+
+    private static boolean grantsLocks(Health health, String manager) {
+        return ((ProcessStatus) health.getDetails().get(manager)).grantsLocks();
+    }
+
+    private static void uninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private Health health() {

@@ -150,7 +150,7 @@ class StoreHealthTests {
                         .pollInterval(Duration.ofMillis(5))
                         .until(() -> prober.getState() == Thread.State.TIMED_WAITING);
                 prober.interrupt();
-                assertThat(interrupted.get()).contains("the thread was interrupted");
+                assertThat(interrupted.get()).contains("Interrupted while the store was probed");
             } finally {
                 redis.goOn();
             }
