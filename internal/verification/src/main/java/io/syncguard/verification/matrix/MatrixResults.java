@@ -87,19 +87,29 @@ record MatrixResults(Path parts) {
                 .toList();
     }
 
-    /** The number of injections of each row of the matrix, in all campaigns. */
+    /** The number of injections of each row of the matrix, in all campaigns on each kind of server. */
     private static String rows(List<CampaignReport> reports) {
-        Map<Integer, Integer> postgres = new TreeMap<>();
-        Map<Integer, Integer> redis = new TreeMap<>();
-        for (CampaignReport report : reports) {
-            Map<Integer, Integer> rounds = report.name().startsWith("postgres") ? postgres : redis;
-            report.faults().forEach(fault -> rounds.merge(fault.row(), fault.rounds(), Integer::sum));
-        }
-        StringBuilder table =
-                new StringBuilder("\n| row | fault | rounds on PostgreSQL | on Redis |\n|---|---|---|---|\n");
+        StringBuilder table = new StringBuilder(
+                "\n| row | fault | rounds on PostgreSQL | on Redis | on MariaDB |\n|---|---|---|---|---|\n");
         ROWS.forEach((row, name) -> table.append(String.format(
-                Locale.ROOT, "| %d | %s | %s | %s |\n", row, name, cell(postgres.get(row)), cell(redis.get(row)))));
+                Locale.ROOT,
+                "| %d | %s | %s | %s | %s |\n",
+                row,
+                name,
+                rounds(reports, "postgres", row),
+                rounds(reports, "redis", row),
+                rounds(reports, "mariadb", row))));
         return table.toString();
+    }
+
+    private static String rounds(List<CampaignReport> reports, String server, int row) {
+        int rounds = reports.stream()
+                .filter(report -> report.name().startsWith(server))
+                .flatMap(report -> report.faults().stream())
+                .filter(fault -> fault.row() == row)
+                .mapToInt(FaultReport::rounds)
+                .sum();
+        return rounds == 0 ? "–" : String.valueOf(rounds);
     }
 
     private static String sum(List<CampaignReport> reports) {
@@ -109,10 +119,6 @@ record MatrixResults(Path parts) {
                 reports.stream().mapToLong(CampaignReport::calls).sum(),
                 reports.stream().mapToLong(CampaignReport::operations).sum(),
                 reports.stream().mapToLong(report -> report.violations().size()).sum());
-    }
-
-    private static String cell(Integer rounds) {
-        return rounds == null ? "–" : rounds.toString();
     }
 
     private static String text(CampaignReport report) {

@@ -17,7 +17,7 @@ class ResultsTests {
 
     private static final LocalDate DAY = LocalDate.of(2026, 11, 24);
 
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| \\d+ \\| ([^|]+ \\| [^|]+ \\| [^|]+ \\|)$");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| \\d+ \\| ([^|]+ \\| [^|]+ \\| [^|]+ \\| [^|]+ \\|)$");
 
     private static final Pattern SUM = Pattern.compile("(?m)^Together: (.*)\\.$");
 
@@ -30,15 +30,16 @@ class ResultsTests {
         results.add(report("postgres", 10));
         results.add(report("postgres", 5));
         results.add(report("redis", 7));
+        results.add(report("mariadb", 3));
 
         results.write(directory.resolve("results"));
 
         assertThat(directory.resolve("results/matrix.txt"))
                 .content()
                 .contains(
-                        "| 1 | a process is killed | 15 | 7 |\n",
-                        "| 3 | the database is killed, or stands still | – | – |")
-                .contains("\nTogether: 45 calls, 90 requests to the store, 0 violations.\n")
+                        "| 1 | a process is killed | 15 | 7 | 3 |\n",
+                        "| 3 | the database is killed, or stands still | – | – | – |")
+                .contains("\nTogether: 60 calls, 120 requests to the store, 0 violations.\n")
                 .contains("\npostgres\n\na server; 2026-11-24.\n30 calls, 60 requests to the store, 0 violations; ")
                 .contains("| 1 | a process is killed | 15 | 30 | 20 | 0 | 2 | 0 | 4 | 0 | 9 ms | 11 ms |\n")
                 .contains("\nredis\n");
