@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.testing.LibraryModules;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -35,8 +36,8 @@ class ArchitectureTests {
     private static final JavaClasses CLASSES = LibraryModules.importAll();
 
     /**
-     * The packages below {@code io.syncguard} that each package may use beside the API. The compiler sees the modules; it
-     * does not see the packages of one module, nor that a store knows no engine.
+     * The packages below {@code io.syncguard} that each package may use beside the API. The compiler sees the modules;
+     * it does not see the packages of one module, nor that a store knows no engine.
      */
     private static final Map<String, Set<String>> USES = Map.ofEntries(
             entry("concurrent", Set.of()),
@@ -238,9 +239,11 @@ class ArchitectureTests {
                 .areTopLevelClasses()
                 .and()
                 .areNotAssignableTo(LockException.class)
+                .and()
+                .doNotBelongToAnyOf(ForwardingBackend.class)
                 .should()
                 .haveModifier(JavaModifier.FINAL)
-                .because("nothing here is made to be inherited from")
+                .because("nothing else is made to be inherited from")
                 .check(CLASSES.that(DescribedPredicate.describe(
                         "are no package-info", type -> !type.getSimpleName().equals("package-info"))));
     }

@@ -5,38 +5,28 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.Batching;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
-import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
-import io.syncguard.spi.LockDirectory;
-import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.StoreInfo;
-import io.syncguard.spi.WakeUpListener;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Stands in front of a store, and lets acquire requests and releases of different callers share a request to it as its
  * {@link io.syncguard.spi.Batching} says. Thread-safe.
  */
-public final class BatchingBackend implements LockBackend {
+public final class BatchingBackend extends ForwardingBackend {
 
-    private final LockBackend store;
     private final StoreInfo info;
     private final Batcher<AcquireRequest, AcquireResult> acquires;
     private final Batcher<ReleaseRequest, ReleaseResult> releases;
 
     private BatchingBackend(LockBackend store, Time time) {
-        this.store = store;
+        super(store);
         StoreInfo own = store.info();
         this.info = new StoreInfo(
                 own.backend(), own.timeout(), own.waiterTtl(), own.inDoubtPeriod(), own.servers(), Batching.NONE);
@@ -58,72 +48,22 @@ public final class BatchingBackend implements LockBackend {
     }
 
     @Override
-    public String lockIdFor(String key, String random) {
-        return store.lockIdFor(key, random);
-    }
-
-    @Override
-    public int serverOf(String lockId) {
-        return store.serverOf(lockId);
-    }
-
-    @Override
     public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
         return extent == GrantExtent.ONE
                 ? CompletableFuture.completedFuture(List.of(acquires.send(requests.get(0))))
-                : store.acquire(requests, extent);
+                : super.acquire(requests, extent);
     }
 
     @Override
     public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
         return requests.size() == 1 && requests.get(0).handsOver()
                 ? CompletableFuture.completedFuture(List.of(releases.send(requests.get(0))))
-                : store.release(requests);
-    }
-
-    @Override
-    public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
-        return store.extend(requests);
-    }
-
-    @Override
-    public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
-        return store.renew(entries);
-    }
-
-    @Override
-    public BooleanSupplier connect(WakeUpListener listener) {
-        return store.connect(listener);
-    }
-
-    @Override
-    public LockDirectory directory() {
-        return store.directory();
-    }
-
-    @Override
-    public @Nullable LeasePins pins() {
-        return store.pins();
-    }
-
-    @Override
-    public @Nullable PoolStatus pool() {
-        return store.pool();
-    }
-
-    @Override
-    public void disconnect() {
-        store.disconnect();
-    }
-
-    @Override
-    public void reconnect() {
-        store.reconnect();
+                : super.release(requests);
     }
 
     /** Waits for lists that may grant locks to callers who have left. */
     @Override
     public void close() {
-        Shielded.closeAll(releases, acquires, acquires::awaitLeft, store);
+        Shielded.closeAll(releases, acquires, acquires::awaitLeft, super::close);
     }
 }

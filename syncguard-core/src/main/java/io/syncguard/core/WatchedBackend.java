@@ -12,111 +12,61 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LeasePins;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.LockDirectory;
-import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseRequest;
 import io.syncguard.spi.ReleaseResult;
-import io.syncguard.spi.StoreInfo;
-import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Stands in front of a store, and notes for operators which of its servers answer, and how fast. Thread-safe. */
-final class WatchedBackend implements LockBackend {
+final class WatchedBackend extends ForwardingBackend {
 
     /** The number of no server: a look of operators may ask all of them. */
     private static final int DIRECTORY = -1;
 
-    private final LockBackend store;
     private final StoreContact contact;
     private final StoreRequests requests;
     private final Time time;
 
     WatchedBackend(LockBackend store, StoreContact contact, StoreRequests requests, Time time) {
-        this.store = store;
+        super(store);
         this.contact = contact;
         this.requests = requests;
         this.time = time;
     }
 
     @Override
-    public StoreInfo info() {
-        return store.info();
-    }
-
-    @Override
-    public String lockIdFor(String key, String random) {
-        return store.lockIdFor(key, random);
-    }
-
-    @Override
-    public int serverOf(String lockId) {
-        return store.serverOf(lockId);
-    }
-
-    @Override
     public CompletionStage<List<AcquireResult>> acquire(List<AcquireRequest> requests, GrantExtent extent) {
-        return watched(StoreOperation.ACQUIRE, requests.get(0).lockId(), () -> store.acquire(requests, extent));
+        return watched(StoreOperation.ACQUIRE, requests.get(0).lockId(), () -> super.acquire(requests, extent));
     }
 
     @Override
     public CompletionStage<List<ReleaseResult>> release(List<ReleaseRequest> requests) {
-        return watched(StoreOperation.RELEASE, requests.get(0).id().lockId(), () -> store.release(requests));
+        return watched(StoreOperation.RELEASE, requests.get(0).id().lockId(), () -> super.release(requests));
     }
 
     @Override
     public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
-        return watched(StoreOperation.EXTEND, requests.get(0).id().lockId(), () -> store.extend(requests));
+        return watched(StoreOperation.EXTEND, requests.get(0).id().lockId(), () -> super.extend(requests));
     }
 
     @Override
     public CompletionStage<List<Duration>> renew(List<KeyedLockId> entries) {
-        return watched(StoreOperation.RENEW, entries.get(0).lockId(), () -> store.renew(entries));
-    }
-
-    @Override
-    public BooleanSupplier connect(WakeUpListener listener) {
-        return store.connect(listener);
+        return watched(StoreOperation.RENEW, entries.get(0).lockId(), () -> super.renew(entries));
     }
 
     @Override
     public LockDirectory directory() {
-        return new WatchedDirectory(store.directory());
-    }
-
-    @Override
-    public @Nullable LeasePins pins() {
-        return store.pins();
-    }
-
-    @Override
-    public @Nullable PoolStatus pool() {
-        return store.pool();
-    }
-
-    @Override
-    public void disconnect() {
-        store.disconnect();
-    }
-
-    @Override
-    public void reconnect() {
-        store.reconnect();
-    }
-
-    @Override
-    public void close() {
-        store.close();
+        return new WatchedDirectory(super.directory());
     }
 
     /** Returns the stage of the store itself: a caller may cancel it. */

@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.spi.Batching;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.StoreInfo;
 

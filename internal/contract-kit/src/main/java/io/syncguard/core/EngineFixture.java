@@ -156,7 +156,10 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         ReleaseResult unused = server.release(lockId);
     }
 
-    /** Does what {@link #releaseElsewhere} does while wake-ups of this process get lost. Afterwards the engine is notified of that. */
+    /**
+     * Does what {@link #releaseElsewhere} does while wake-ups of this process get lost. Afterwards the engine is
+     * notified of that.
+     */
     void releaseUnnoticed(AcquireRequest request) {
         InMemoryLockBackend own = memory;
         own.deliverWakeUps(false);

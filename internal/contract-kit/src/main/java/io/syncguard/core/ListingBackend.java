@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseRequest;

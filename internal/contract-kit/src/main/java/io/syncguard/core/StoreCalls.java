@@ -15,6 +15,7 @@ import io.syncguard.spi.Answers;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;

@@ -1,10 +1,10 @@
 package io.syncguard.verification.bugs;
 
 import io.syncguard.LockBackendException;
-import io.syncguard.core.ForwardingBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.Answers;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;

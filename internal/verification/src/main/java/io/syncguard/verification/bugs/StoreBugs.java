@@ -2,7 +2,6 @@ package io.syncguard.verification.bugs;
 
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
-import io.syncguard.core.ForwardingBackend;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
@@ -12,6 +11,7 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;

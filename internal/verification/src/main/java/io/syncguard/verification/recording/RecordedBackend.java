@@ -2,11 +2,11 @@ package io.syncguard.verification.recording;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
-import io.syncguard.core.ForwardingBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.spi.KeyedLockId;
 import io.syncguard.spi.LockBackend;

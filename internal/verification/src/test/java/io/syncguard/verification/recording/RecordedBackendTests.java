@@ -3,12 +3,12 @@ package io.syncguard.verification.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.ForwardingBackend;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.Requests;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ForwardingBackend;
 import io.syncguard.spi.GrantExtent;
 import io.syncguard.verification.history.History;
 import io.syncguard.verification.history.HistoryEvent.Outcome;

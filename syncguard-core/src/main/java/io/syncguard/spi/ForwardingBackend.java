@@ -1,27 +1,13 @@
-package io.syncguard.core;
+package io.syncguard.spi;
 
-import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.AcquireResult;
-import io.syncguard.spi.ExtendRequest;
-import io.syncguard.spi.ExtendResult;
-import io.syncguard.spi.GrantExtent;
-import io.syncguard.spi.KeyedLockId;
-import io.syncguard.spi.LeasePins;
-import io.syncguard.spi.LockBackend;
-import io.syncguard.spi.LockDirectory;
-import io.syncguard.spi.PoolStatus;
-import io.syncguard.spi.ReleaseRequest;
-import io.syncguard.spi.ReleaseResult;
-import io.syncguard.spi.StoreInfo;
-import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Forwards every operation to another backend. A subclass changes some of them. */
-public class ForwardingBackend implements LockBackend {
+/** Forwards every operation to another store. A subclass changes some of them. Thread-safe if that store is. */
+public abstract class ForwardingBackend implements LockBackend {
 
     private final LockBackend store;
 
