@@ -35,10 +35,7 @@ record MariaDbStarter(SharedServer server) implements DatabaseStarter {
     @Override
     public void start() throws IOException {
         LOG.info("Starting a MariaDB ({}), which takes a few seconds", server.name());
-        if (!server.isPortFree()) {
-            throw ServerNotStartedException.portTaken("MariaDB", server);
-        }
-        server.createDirectory();
+        server.createDirectory("MariaDB");
         try {
             run(OwnMariaDb.install(configuration()).getConfiguration());
         } catch (ManagedProcessException | RuntimeException ex) {
@@ -90,7 +87,7 @@ record MariaDbStarter(SharedServer server) implements DatabaseStarter {
                         "setsid",
                         configuration.getExecutable(Executable.Server).getPath(),
                         "--no-defaults",
-                        // Neither users nor passwords.
+                        // The server asks for neither users nor passwords.
                         "--skip-grant-tables",
                         "--user=" + System.getProperty("user.name"),
                         "--basedir=" + configuration.getBaseDir(),

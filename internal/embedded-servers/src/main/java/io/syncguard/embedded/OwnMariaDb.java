@@ -13,8 +13,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
- * A separate embedded MariaDB, with durable settings. It can be killed, and started again on the same port with all that
- * it has answered. It runs on Linux on x86-64 alone.
+ * A separate embedded MariaDB, with durable settings. It can be killed, and started again on the same port with all
+ * that it has answered. It runs on Linux on x86-64 alone.
  */
 public final class OwnMariaDb implements AutoCloseable {
 

@@ -30,10 +30,7 @@ record PostgresStarter(SharedServer server) implements DatabaseStarter {
     @Override
     public void start() throws IOException {
         LOG.info("Starting a PostgreSQL ({}); the first time takes a few seconds longer", server.name());
-        if (!server.isPortFree()) {
-            throw ServerNotStartedException.portTaken("PostgreSQL", server);
-        }
-        server.createDirectory();
+        server.createDirectory("PostgreSQL");
         Redirect log = Redirect.appendTo(server.log().toFile());
         try {
             // Never closed: the server is to live on without this process. pg_ctl gives it a session of its own, so

@@ -31,10 +31,7 @@ final class RedisStarter {
     /** Starts an empty server in a new directory. It listens soon after this returns. */
     void start() throws IOException {
         LOG.info("Starting a Redis ({})", shared.name());
-        if (!shared.isPortFree()) {
-            throw ServerNotStartedException.portTaken("Redis", shared);
-        }
-        shared.createDirectory();
+        shared.createDirectory("Redis");
         Path directory = shared.directory();
         List<String> command = RedisServer.newRedisServer()
                 .executableProvider(ExecutableProvider.newJarResourceProvider(directory.toFile()))

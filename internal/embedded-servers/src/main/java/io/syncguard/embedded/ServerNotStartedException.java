@@ -14,7 +14,7 @@ public final class ServerNotStartedException extends RuntimeException {
         this.remedy = remedy;
     }
 
-    /** For a server whose port another program has. */
+    /** Returns the error for a server whose port another program has. */
     public static ServerNotStartedException portTaken(String server, SharedServer shared) {
         return new ServerNotStartedException(
                 "Port " + shared.port() + " of the " + server + " is taken by another program, or by the " + server

@@ -67,8 +67,15 @@ public record SharedServer(String name, int port, String remedy) {
         return others;
     }
 
-    /** Creates the directory. Removes what an ended server has left in it. */
-    void createDirectory() throws IOException {
+    /**
+     * Creates the directory for a server on the port. Removes what an ended server has left in it.
+     *
+     * @throws ServerNotStartedException if another program has the port
+     */
+    void createDirectory(String product) throws IOException {
+        if (!isPortFree()) {
+            throw ServerNotStartedException.portTaken(product, this);
+        }
         removeDirectory();
         Files.createDirectory(directory());
     }
@@ -79,7 +86,7 @@ public record SharedServer(String name, int port, String remedy) {
         }
     }
 
-    boolean isPortFree() {
+    private boolean isPortFree() {
         try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
             return socket.isBound();
         } catch (IOException ex) {

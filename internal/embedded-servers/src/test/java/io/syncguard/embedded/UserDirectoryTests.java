@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whose directory is used, if somebody has prepared one of its name. */
+/** Somebody may have prepared a directory of the name that tests use. */
 class UserDirectoryTests {
 
     @TempDir

@@ -26,17 +26,17 @@ public interface StressStore {
         }
         return url.startsWith("redis:")
                 ? new RedisStressStore(application.getBean(StringRedisTemplate.class), RedisStressStore.ONE_SHARD)
-                : new PostgresStressStore(application.getBean(JdbcTemplate.class));
+                : JdbcStressStore.inPostgres(application.getBean(JdbcTemplate.class));
     }
 
     /** The store in PostgreSQL. */
     static StressStore of(JdbcTemplate jdbc) {
-        return new PostgresStressStore(jdbc);
+        return JdbcStressStore.inPostgres(jdbc);
     }
 
     /** The portable store in MariaDB. */
     static StressStore inMariaDb(JdbcTemplate jdbc) {
-        return new MariaDbStressStore(jdbc);
+        return JdbcStressStore.inMariaDb(jdbc);
     }
 
     /** The store in Redis, under the usual prefix, with one shard. */
