@@ -134,7 +134,8 @@ final class LockStores {
             throw LockSetupException.invalid(
                     "SyncGuard cannot choose the store of its locks: beans of a database and of Redis are marked, such"
                             + " as " + marked + " with @" + mark.getSimpleName(),
-                    "Set syncguard.backend to postgres (or jdbc, for another database), to redis or to both, the primary"
+                    "Set syncguard.backend to postgres (or jdbc, for another database), to redis or to both, the"
+                            + " primary"
                             + " one first",
                     "Remove one of the marks");
         }
@@ -173,7 +174,8 @@ final class LockStores {
     private static LockSetupException noDataSourceOfUrl() {
         return LockSetupException.invalid(
                 "SyncGuard has no store for its locks: there is no DataSource, although spring.datasource.url is set",
-                "Beside a ConnectionFactory of R2DBC, Spring Boot makes no DataSource: declare a DataSource bean for the"
+                "Beside a ConnectionFactory of R2DBC, Spring Boot makes no DataSource: declare a DataSource bean"
+                        + " for the"
                         + " locks, such as DataSourceBuilder.create().url(...).build()",
                 "If DataSourceAutoConfiguration is excluded, include it",
                 "If spring-boot-starter-jdbc is missing, add it",
@@ -202,7 +204,8 @@ final class LockStores {
                                 backend.name(),
                                 LIBRARIES.keySet(),
                                 "Correct syncguard.backend",
-                                "Name one of " + LIBRARIES.keySet() + ", or add the library of the store"))
+                                "Name one of " + LIBRARIES.keySet()
+                                        + " (jdbc is for MariaDB, MySQL and H2), or add the library of the store"))
                 : LockSetupException.invalid(
                         "syncguard.backend names '" + backend.name()
                                 + "', which is missing: its libraries are not on the class path, or the application has"
@@ -228,8 +231,8 @@ final class LockStores {
     }
 
     /**
-     * Whether the functions of PostgreSQL are the store. Leaves a server that is unreachable to them, or to Flyway, which
-     * may try again: their messages say what to do.
+     * Whether the functions of PostgreSQL are the store. Leaves a server that is unreachable to them, or to Flyway,
+     * which may try again: their messages say what to do.
      */
     static boolean mayBePostgres(DataSource dataSource) {
         try {

@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
@@ -36,6 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -95,6 +99,18 @@ class CallMessagesTests {
     }
 
     @Test
+    void under_a_required_guard_where_the_store_guards_no_commits() {
+        Applications.on("jdbc:h2:mem:unguarded")
+                .run(application -> GoldenMessages.compare("call-no-guard", text(catchThrowable(() -> {
+                    TransactionTemplate transaction =
+                            new TransactionTemplate(application.getBean(PlatformTransactionManager.class));
+                    LockRequest request = LockRequest.of("order", "42").commitGuard(CommitGuard.REQUIRED);
+                    transaction.executeWithoutResult(
+                            status -> application.getBean(LockTemplate.class).execute(request, LockHandle::fence));
+                }))));
+    }
+
+    @Test
     void after_a_change_of_the_database() {
         TestDatabase database = TestDatabase.withSchema();
         JdbcTemplate jdbc = database.jdbc();
@@ -107,7 +123,8 @@ class CallMessagesTests {
             Stream.of(
                             "call-no-right | lacks | REVOKE INSERT, DELETE ON syncguard_locks FROM %s"
                                     + " | GRANT INSERT, DELETE ON syncguard_locks TO %s",
-                            "call-no-right-to-run | EXECUTE | REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA public FROM PUBLIC"
+                            "call-no-right-to-run | EXECUTE | REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA public FROM"
+                                    + " PUBLIC"
                                     + " | GRANT EXECUTE ON ALL ROUTINES IN SCHEMA public TO PUBLIC",
                             "call-no-usage | USAGE | REVOKE USAGE ON SCHEMA public FROM PUBLIC"
                                     + " | GRANT USAGE ON SCHEMA public TO PUBLIC",

@@ -165,7 +165,7 @@ final class GuardedTransaction implements TransactionSynchronization {
                     ? manager.whyNotGuarded(engine.store())
                     : whyNotGuarded(connections, engine);
             if (reason != null) {
-                throw SpringTransactions.refused(key, reason);
+                throw engine.store().refused(key, reason);
             }
         });
     }
@@ -280,7 +280,7 @@ final class GuardedTransaction implements TransactionSynchronization {
         }
         for (GuardedLease lease : leases) {
             if (lease.guard() == CommitGuard.REQUIRED && !(isReadOnly && connections.isEmpty())) {
-                throw SpringTransactions.refused(lease.key(), reason);
+                throw store.refused(lease.key(), reason);
             }
         }
         engine.notGuarded(reason);

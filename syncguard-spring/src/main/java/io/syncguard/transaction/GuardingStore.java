@@ -1,5 +1,7 @@
 package io.syncguard.transaction;
 
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.OneLine;
 import io.syncguard.spi.LeasePins;
 import java.lang.reflect.Method;
@@ -35,7 +37,7 @@ record GuardingStore(String name, @Nullable LeasePins pins) {
     /** Why a transaction on this connection cannot be guarded; {@code null} if it can. */
     @Nullable
     String whyNot(Connection connection) throws SQLException {
-        return pins == null ? "the lock is in " + name : orLack(() -> pins.whyNot(connection));
+        return pins == null ? noPins() : orLack(() -> pins.whyNot(connection));
     }
 
     /** A question for the reason why a transaction is not guarded. */
@@ -46,8 +48,8 @@ record GuardingStore(String name, @Nullable LeasePins pins) {
     }
 
     /**
-     * Returns the answer. A feature of JDBC that the connection lacks is a reason, too: the application may work without
-     * it.
+     * Returns the answer. A feature of JDBC that the connection lacks is a reason, too: the application may work
+     * without it.
      */
     static @Nullable String orLack(Question question) throws SQLException {
         try {
@@ -76,9 +78,25 @@ record GuardingStore(String name, @Nullable LeasePins pins) {
      */
     String whyNotWithoutConnection(@Nullable Object manager) {
         return pins == null
-                ? "the lock is in " + name
+                ? noPins()
                 : "its transaction manager"
                         + (manager == null ? "" : ", a " + manager.getClass().getSimpleName() + ",")
                         + " binds no JDBC connection to the thread";
+    }
+
+    private String noPins() {
+        return "the store of the locks (" + name + ") guards no commits here";
+    }
+
+    /** @param reason why the transaction cannot be guarded */
+    LockException refused(String key, String reason) {
+        return new LockException(
+                LockErrorCode.INVALID_ARGUMENT,
+                "Lock '" + key + "' requires that transactions under it are guarded, and this one cannot be: " + reason
+                        + (pins == null
+                                ? ". Keep the locks in MariaDB, MySQL or PostgreSQL with its functions, or set"
+                                        + " commitGuard to auto"
+                                : ". Use the database of the locks, or set commitGuard to auto: other transactions"
+                                        + " under the lock are guarded all the same"));
     }
 }

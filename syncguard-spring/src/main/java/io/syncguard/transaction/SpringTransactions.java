@@ -1,8 +1,6 @@
 package io.syncguard.transaction;
 
 import io.syncguard.CommitGuard;
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import io.syncguard.core.GuardedLease;
@@ -86,15 +84,6 @@ public final class SpringTransactions implements TransactionBoundary {
         if (logged.add(reason.split(":", 2)[0])) {
             log.info("Some commits under locks are not guarded: " + reason);
         }
-    }
-
-    /** @param reason why the transaction cannot be guarded */
-    static LockException refused(String key, String reason) {
-        return new LockException(
-                LockErrorCode.INVALID_ARGUMENT,
-                "Lock '" + key + "' requires that transactions under it are guarded, and this one cannot be: " + reason
-                        + ". Use the database of the locks, or set commitGuard to auto: other transactions under the"
-                        + " lock are guarded all the same");
     }
 
     private CommitGuard guardOf(LockRequest request) {

@@ -77,7 +77,7 @@ final class TransactionListener implements TransactionExecutionListener {
     private void requireGuard(GuardedLease lease, SpringTransactions transactions) {
         String reason = manager.whyNotGuarded(transactions.store());
         if (reason != null) {
-            throw SpringTransactions.refused(lease.key(), reason);
+            throw transactions.store().refused(lease.key(), reason);
         }
     }
 }
