@@ -13,7 +13,7 @@ package io.syncguard;
  */
 public enum CommitGuard {
 
-    /** As {@code syncguard.commit-guard} says. */
+    /** The property {@code syncguard.commit-guard} decides. */
     DEFAULT,
 
     /** No transaction is guarded, not even against a loss that is known. */

@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.util.Locale;
 
 /**
- * The number of a grant. It grows with each grant of a key and is not used again while the store keeps its data, so that
- * a store which remembers the largest one it has seen can refuse the late write of a holder that lost its lock.
+ * The number of a grant. It grows with each grant of a key and is not used again while the store keeps its data, so
+ * that a store which remembers the largest one it has seen can refuse the late write of a holder that lost its lock.
  *
  * <p>Only fences of the same key can be compared.
  *

@@ -23,9 +23,9 @@ public final class LateResults {
     }
 
     /**
-     * Refuses a result that is late, or a record, or a collection, map, array, reference or {@code Optional} of the JDK,
-     * with a late result among its first 10 000 parts and at most eight containers deep. Cancels what it refuses, or
-     * closes it unless others may share it: nobody else will.
+     * Refuses a result that is late, or a record, or a collection, map, array, reference or {@code Optional} of the
+     * JDK, with a late result among its first 10 000 parts and at most eight containers deep. Cancels what it refuses,
+     * or closes it unless others may share it: nobody else will.
      *
      * @param returner what returned the value, for the message
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT}

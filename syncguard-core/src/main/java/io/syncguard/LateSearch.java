@@ -13,7 +13,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** One search for {@link LateResults} in a value and its parts. Bounded, because a result may be large. Not thread-safe. */
+/**
+ * One search for {@link LateResults} in a value and its parts. Bounded, because a result may be large. Not thread-safe.
+ */
 final class LateSearch {
 
     /** Maximum number of containers around a late result. */

@@ -8,9 +8,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is held and waited for: what a {@link LockRequest} says, and what {@code syncguard.locks.<name>.*} replaces
- * of it. What is {@code null} here stays as the request has it. Settings change no key, so requests of one name and key
- * exclude each other whatever their settings are.
+ * How a lock is held and waited for: what a {@link LockRequest} says, and what {@code syncguard.locks.<name>.*}
+ * replaces of it. What is {@code null} here stays as the request has it. Settings change no key, so requests of one
+ * name and key exclude each other whatever their settings are.
  *
  * @param ttl see {@link LockRequest#ttl}
  * @param waitTime see {@link LockRequest#waitTime}

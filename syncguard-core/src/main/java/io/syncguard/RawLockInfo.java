@@ -21,7 +21,7 @@ public record RawLockInfo(
         owner = MessageText.shortened(owner);
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return OneLine.of("lock '" + key + "', " + mode + ", fence " + fence + ", owner '" + owner + "', from "

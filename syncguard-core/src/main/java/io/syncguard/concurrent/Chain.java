@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects of others that lead from one to the next: causes of an error, layers of a connection, targets of a proxy. They
- * may lead in a circle, or make the next one anew each time. So each walk over them goes through here, and ends.
+ * Objects of others that lead from one to the next: causes of an error, layers of a connection, targets of a proxy.
+ * They may lead in a circle, or make the next one anew each time. So each walk over them goes through here, and ends.
  */
 public final class Chain {
 

@@ -63,7 +63,7 @@ public final class DaemonThreadFactory implements ThreadFactory {
         Thread thread = maker.newThread(work);
         thread.setName(names.get());
         thread.setDaemon(true);
-        // Not that of the caller who needs it first.
+        // The thread would inherit the priority of the caller who needs it first.
         thread.setPriority(Thread.NORM_PRIORITY);
         return thread;
     }

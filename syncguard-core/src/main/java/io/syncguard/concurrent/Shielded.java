@@ -7,8 +7,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Runs code whose failure must not harm a lock: messages, listeners, callbacks. It catches every {@link Throwable}: an
- * {@link Error}, so that leases are extended and released also without memory or threads, and a checked exception, which
- * Kotlin and other languages throw from any method.
+ * {@link Error}, so that leases are extended and released also without memory or threads, and a checked exception,
+ * which Kotlin and other languages throw from any method.
  */
 public final class Shielded {
 

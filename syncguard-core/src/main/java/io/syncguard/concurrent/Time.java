@@ -67,7 +67,10 @@ public interface Time {
         }
     }
 
-    /** Like {@link #awaitUntil}, but no interrupt ends the wait. A flag that was set before or meanwhile is set afterwards. */
+    /**
+     * Like {@link #awaitUntil}, but no interrupt ends the wait. A flag that was set before or meanwhile is set
+     * afterwards.
+     */
     default void awaitUninterrupted(BooleanSupplier done, Lock lock, Condition changed, Duration atMost) {
         long deadline = nanoTime() + atMost.toNanos();
         boolean interrupted = false;

@@ -192,7 +192,9 @@ final class BackgroundReleaser implements AutoCloseable {
         answers.forEach(Runnable::run);
     }
 
-    /** What one statement releases. A release whose {@code holdAtLeast} is not over needs one of its own, at the end. */
+    /**
+     * What one statement releases. A release whose {@code holdAtLeast} is not over needs one of its own, at the end.
+     */
     private static List<List<Pending>> parts(List<Pending> releases) {
         List<Pending> together = new ArrayList<>();
         List<List<Pending>> alone = new ArrayList<>();

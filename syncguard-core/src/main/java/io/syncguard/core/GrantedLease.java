@@ -31,7 +31,7 @@ record GrantedLease(
         return new KeyedLockId(request.key(), lockId);
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return "grant with fence " + fence + ", " + confirmation;

@@ -36,7 +36,7 @@ public interface GuardedLease {
     @Nullable
     LockLostException unreportedLoss();
 
-    /** Of this view and another one of the same lease, the one with the stricter guard. */
+    /** Returns this view of the lease or another one: the one with the stricter guard. */
     default GuardedLease stricter(GuardedLease other) {
         return guard().compareTo(other.guard()) >= 0 ? this : other;
     }

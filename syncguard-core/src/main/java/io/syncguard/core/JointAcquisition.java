@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * Acquires several locks of one call, all or none.
  *
  * <ol>
- *   <li>The keys are put in order: by server, then by their bytes. All calls have the same order, so no two of them wait
- *       for each other.
+ *   <li>The keys are put in order: by server, then by their bytes. All calls have the same order, so no two of them
+ *       wait for each other.
  *   <li>A call that does not wait takes all keys of a server in one step. If there are several servers, it looks at all
  *       of them before.
  *   <li>A call that waits takes the keys in front of the first that is not free, in one step for each server. Then it

@@ -73,7 +73,7 @@ final class Lease {
     /** It never decreases. */
     private volatile Fence fence;
 
-    /** Of the last extensions, which failed after the last confirmed one. Oldest first. */
+    /** The errors of the extensions since the last confirmed one, oldest first. */
     private volatile List<LockBackendException> errors = List.of();
 
     /** Written under the monitor before the phase that it explains. Read by all. */
@@ -282,7 +282,7 @@ final class Lease {
         return known == null ? Loss.RELEASED : known;
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return "lock '" + OneLine.of(key()) + "', fence " + fence + ", " + phase;

@@ -126,7 +126,9 @@ final class LeaseHandle implements CurrentLocks.Scoped {
         return !release() && state() == State.LOST;
     }
 
-    /** A body that joined has ended. After a loss during a commit, the end of the outer body reports what came later. */
+    /**
+     * A body that joined has ended. After a loss during a commit, the end of the outer body reports what came later.
+     */
     void joinedBodyEnded() {
         if (state() == State.LOST && !bodies.wereCommitted()) {
             throw lostException();
@@ -251,7 +253,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
         return lease;
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return lease.toString();

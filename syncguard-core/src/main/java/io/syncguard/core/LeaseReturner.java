@@ -14,8 +14,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Gives back leases under which nobody has worked, such as those of a call that was refused another key. Their keys are
- * free when it returns, unless the store fails: neither a least time, nor a loss, nor a heartbeat under way delays that.
- * Thread-safe.
+ * free when it returns, unless the store fails: neither a least time, nor a loss, nor a heartbeat under way delays
+ * that. Thread-safe.
  */
 final class LeaseReturner {
 

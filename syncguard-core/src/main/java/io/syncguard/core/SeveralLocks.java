@@ -117,7 +117,7 @@ final class SeveralLocks {
         }
     }
 
-    /** Of several requests for one key, the one that lets in the fewest others. */
+    /** Keeps, of several requests for one key, the one that lets in the fewest others. */
     private static List<LockRequest> oneForEachKey(List<LockRequest> requests) {
         Map<String, LockRequest> byKey = new LinkedHashMap<>();
         requests.forEach(request -> byKey.merge(

@@ -67,7 +67,7 @@ public record QueueEntry(
         return new LockStatus.Waiter(kind.mode(), kind.permits(), owner, Instant.ofEpochMilli(arrivedAt));
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return kind + " waiter " + waiterNumber + ", until " + expiresAt;

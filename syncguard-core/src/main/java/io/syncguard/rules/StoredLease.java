@@ -70,7 +70,7 @@ public record StoredLease(String lockId, LockMode mode, String owner, Fence fenc
         return new AcquireResult.Holder(owner, Instant.ofEpochMilli(acquiredAt), onlyHolder, false);
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return mode + " lease, fence " + fence + ", until " + expiresAt;

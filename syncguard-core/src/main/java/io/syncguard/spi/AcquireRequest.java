@@ -40,7 +40,7 @@ public record AcquireRequest(
         return new KeyedLockId(key, lockId);
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return OneLine.of("request for '" + key + "', " + options);

@@ -26,7 +26,7 @@ public record ExtendRequest(KeyedLockId id, Duration ttl, Kind kind) {
         NEXT_FENCE
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return "extension by " + ttl;

@@ -17,7 +17,7 @@ public record KeyedLockId(@Nullable String key, String lockId) {
         this(null, lockId);
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return key == null ? "a lock id alone" : OneLine.of("the lock id for '" + key + "'");

@@ -42,7 +42,7 @@ public record ReleaseRequest(
         return new ReleaseRequest(id, handsOver, heldFor, false, entering);
     }
 
-    /** Without the lock id. */
+    /** Leaves the lock id out. */
     @Override
     public String toString() {
         return "release of " + id + (heldFor == null ? "" : " " + MessageText.of(heldFor) + " after its grant");

@@ -38,7 +38,9 @@ public final class ContendedKeys {
         return last != null && last.key.equals(key);
     }
 
-    /** Returns whether the release of the key probably finds a waiter. The next one does not, unless a request queues. */
+    /**
+     * Returns whether the release of the key probably finds a waiter. The next one does not, unless a request queues.
+     */
     public boolean released(String key) {
         Contended last = keys.get(place(key));
         if (last == null || !last.key.equals(key)) {

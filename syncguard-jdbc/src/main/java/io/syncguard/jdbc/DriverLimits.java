@@ -6,7 +6,10 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Limits for a server that disappears silently. Those of the application stay, and all its hosts are tried. */
+/**
+ * Adds time limits to the properties of a driver, so that a server that disappears silently is noticed. Limits that the
+ * application has set stay, and all its hosts are tried.
+ */
 public final class DriverLimits {
 
     private static final String CONNECT = "connectTimeout";
@@ -22,8 +25,8 @@ public final class DriverLimits {
     }
 
     /**
-     * Adds those of PostgreSQL's driver, which count in seconds. Its limit for a login covers all hosts: it leaves each of
-     * them the time to connect and the time to answer.
+     * Adds the limits of PostgreSQL's driver, which count in seconds. Its limit for a login covers all hosts, so it
+     * leaves each of them the time to connect and to answer.
      *
      * @param timeout maximum wait for the server
      */

@@ -18,7 +18,7 @@ public final class LentConnection {
 
     private static final Log log = LogFactory.getLog(LentConnection.class);
 
-    /** For one query of a few rows. */
+    /** The time limit for one query of a few rows. */
     private static final int TIMEOUT_MILLIS = 5000;
 
     private final Connection connection;

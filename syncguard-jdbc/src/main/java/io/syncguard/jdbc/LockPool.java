@@ -41,15 +41,17 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     private final Time time;
 
     /**
-     * Why the pool could not connect; {@code null} once a connection was lent. HikariCP tells that only one of the threads
-     * that wait, and the others that no connection was free. Written by all of them.
+     * Why the pool could not connect; {@code null} once a connection was lent. HikariCP tells that only one of the
+     * threads that wait, and the others that no connection was free. Written by all of them.
      */
     private volatile @Nullable Throwable refusal;
 
     /** {@code null} while all connections are closed. */
     private volatile @Nullable HikariPool pool;
 
-    /** Guarded by this object. A HikariPool that is shut down would let callers wait for a connection that never comes. */
+    /**
+     * Guarded by this object. A HikariPool that is shut down would let callers wait for a connection that never comes.
+     */
     private boolean closed;
 
     LockPool(HikariConfig config) {

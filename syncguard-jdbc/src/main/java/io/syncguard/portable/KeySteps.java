@@ -110,7 +110,9 @@ final class KeySteps {
         }
     }
 
-    /** Reads keys without a lock. Each table shows one time after the call began, which need not be that of the others. */
+    /**
+     * Reads keys without a lock. Each table shows one time after the call began, which need not be that of the others.
+     */
     States look(String doing, JdbcConnections connections, Duration limit, Collection<String> keys) {
         return connections.call(
                 doing, limit, connection -> rows.states(sessions.on(connection).send(rows.read(keys, "")), Set.of()));
@@ -196,7 +198,8 @@ final class KeySteps {
     }
 
     /**
-     * Returns false, and changes nothing, if a lapsed lease cannot be deleted: it is pinned, or its heartbeat was faster.
+     * Returns false, and changes nothing, if a lapsed lease cannot be deleted: it is pinned, or its heartbeat was
+     * faster.
      *
      * @param kept gets the lock ids of those that somebody has locked
      */

@@ -52,7 +52,7 @@ final class PortableErrors {
         NO_RESOURCES(
                 LockErrorCode.RATE_LIMITED,
                 "the server has no connection or no resources left",
-                // Of MySQL and MariaDB: connections, then disks, memory, threads, row locks and undo logs.
+                // MySQL and MariaDB lack connections, then disks, memory, threads, row locks and undo logs.
                 Set.of(1040, 1203, 1226, 1021, 1114, 1037, 1038, 1041, 1135, 1206, 1637),
                 "53"),
         LATE(LockErrorCode.NETWORK_TIMEOUT, "the server did not answer in time", Set.of(1317, 1969, 3024), "57014"),

@@ -28,7 +28,8 @@ public final class PostgresDialect implements Dialect {
     private static final String IDLE_LIMIT = "idle_in_transaction_session_timeout";
 
     private static final String STORE = """
-            SELECT format('database ''%s'' of server %s', current_database(), system_identifier) FROM pg_control_system()
+            SELECT format('database ''%s'' of server %s', current_database(), system_identifier)
+            FROM pg_control_system()
             """;
 
     @Override

@@ -16,7 +16,7 @@ record Sql(String text, List<? extends @Nullable Object> parameters) {
         return new Sql(text, Arrays.asList(parameters));
     }
 
-    /** As many question marks, for a list. */
+    /** Returns question marks for a list of so many values. */
     static String marks(int values) {
         return String.join(",", Collections.nCopies(values, "?"));
     }
@@ -26,7 +26,7 @@ record Sql(String text, List<? extends @Nullable Object> parameters) {
         return " WHERE " + String.join(" OR ", Collections.nCopies(number, "(" + condition + ")"));
     }
 
-    /** As many groups of question marks, for the rows of an insert. */
+    /** Returns groups of question marks for the rows of an insert. */
     static String rows(int rows, int columns) {
         String row = "(" + String.join(",", Collections.nCopies(columns, "?")) + ")";
         return String.join(",", Collections.nCopies(rows, row));

@@ -162,7 +162,8 @@ final class PostgresErrors {
                         + " their schema" + words
                         + "Start the application again, which creates them unless"
                         + " syncguard.postgres.schema-management is none, or run"
-                        + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table. If another version of"
+                        + " db/syncguard/postgresql/R__syncguard_schema.sql; see also"
+                        + " syncguard.postgres.locks-table. If another version of"
                         + " the library has replaced them, replace this instance, too";
             case INVALID_ARGUMENT ->
                 "the server refused a value. Look for constraints and triggers that were added to the tables of"

@@ -131,7 +131,8 @@ final class PostgresSchemaErrors {
                 state == SqlState.MISSING_RIGHT
                         ? List.of(
                                 written == null
-                                        ? "Have an administrator run the script once, and grant the rights in its head: "
+                                        ? "Have an administrator run the script once, and grant the rights in its"
+                                                + " head: "
                                                 + WRITE_SCRIPT
                                         : runWritten(written),
                                 "Grant CREATE on the schema of the tables to '" + user + "'")

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 
 /**
  * The names of two tables, checked once so that they can become SQL text: plain identifiers of at most 48 bytes, with
- * an optional schema in front. The server refuses its reserved words. The functions, and the tables of shared leases and
- * of waiters, are named after the table of the locks.
+ * an optional schema in front. The server refuses its reserved words. The functions, and the tables of shared leases
+ * and of waiters, are named after the table of the locks.
  *
  * @param locks one row per exclusive lease
  * @param fenceCounters one row per key that was ever locked; never swept

@@ -35,7 +35,7 @@ final class ReleaseStatement {
             SELECT ${syncguard_locks}_delete_lease(?::TEXT, ?::TEXT, false)
             """;
 
-    /** With the same placeholder. */
+    /** The placeholder is the same. */
     private static final String QUEUE_AND_RELEASE = """
             CALL ${syncguard_locks}_queue_and_hand_over(?::TEXT, ?::TEXT, %s, ?::TEXT, ?::TEXT[], ?::BOOLEAN[],
                 ?::INTEGER[], ?::TEXT[], ?::BIGINT[], ?::TEXT[], ?::BOOLEAN[], ?::BIGINT, NULL::TEXT,

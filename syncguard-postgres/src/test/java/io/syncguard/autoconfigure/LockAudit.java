@@ -12,8 +12,9 @@ public final class LockAudit {
         this.jdbc = database.jdbc();
         jdbc.execute("""
                 CREATE TABLE lock_audit (
-                    id BIGSERIAL, operation TEXT, lock_key TEXT, pid INTEGER, transaction_id TEXT, isolation TEXT, read_only TEXT,
-                    synchronous_commit TEXT, statement_timeout TEXT, lock_timeout TEXT, session_limits TEXT);
+                    id BIGSERIAL, operation TEXT, lock_key TEXT, pid INTEGER, transaction_id TEXT, isolation TEXT,
+                    read_only TEXT, synchronous_commit TEXT, statement_timeout TEXT, lock_timeout TEXT,
+                    session_limits TEXT);
                 CREATE FUNCTION lock_audit() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER AS $$
                 BEGIN
                     INSERT INTO public.lock_audit (operation, lock_key, pid, transaction_id, isolation, read_only,

@@ -38,7 +38,8 @@ class FenceCounterPropertyTests {
     @Property
     void a_grant_takes_the_number_after_that_of_the_counter_if_there_is_one(@ForAll("counters") long counter) {
         postgres.jdbc.update(
-                "INSERT INTO syncguard_fence_counters VALUES ('fence:a', ?, 'a') ON CONFLICT (fence_key) DO UPDATE SET fence = excluded.fence",
+                "INSERT INTO syncguard_fence_counters VALUES ('fence:a', ?, 'a') ON CONFLICT (fence_key) DO UPDATE"
+                        + " SET fence = excluded.fence",
                 counter);
         if (counter >= Fence.MAX_VALUE) {
             LockException failure =

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** The source of the fences belongs to the tables: it may change from counters to the clock, and not back. */
 class FenceSourceTests {
 
-    /** Of a fence by the clock, in the year 1973. */
+    /** A fence that the clock gave in the year 1973. */
     private static final long THE_CLOCK = 10_000_000_000_000L;
 
     private final TestDatabase database = TestDatabase.empty();

@@ -45,7 +45,8 @@ class ForeignObjectsTests {
                 'BEGIN PERFORM public.trap(); RETURN NEW; END';
             CREATE TYPE public.trap_answer AS (
                 granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
-                held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN, request_position BIGINT)
+                held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN,
+                request_position BIGINT)
             """;
 
     /** An older version, which did not have these objects yet. */
@@ -75,11 +76,13 @@ class ForeignObjectsTests {
                                 + " expires_at_ms BIGINT, acquired_at_ms BIGINT, fence TEXT DEFAULT trap()::TEXT,"
                                 + " user_key TEXT, owner TEXT)",
                         "CREATE TABLE syncguard_locks_waiters (LIKE pg_class)",
-                        "CREATE TABLE syncguard_fence_counters (fence_key TEXT PRIMARY KEY, fence BIGINT, key_debug TEXT);"
+                        "CREATE TABLE syncguard_fence_counters (fence_key TEXT PRIMARY KEY, fence BIGINT,"
+                                + " key_debug TEXT);"
                                 + " CREATE INDEX ON syncguard_fence_counters (trap(key_debug))",
                         "CREATE TABLE syncguard_locks (key TEXT, lock_id TEXT UNIQUE) PARTITION BY LIST (lock_id)",
                         "CREATE VIEW syncguard_locks AS SELECT 'k' AS key WHERE trap()",
-                        "CREATE TABLE syncguard_locks (key TEXT); ALTER TABLE syncguard_locks ENABLE ROW LEVEL SECURITY;"
+                        "CREATE TABLE syncguard_locks (key TEXT); ALTER TABLE syncguard_locks ENABLE ROW LEVEL"
+                                + " SECURITY;"
                                 + " CREATE POLICY seen ON syncguard_locks USING (trap())",
                         "CREATE SEQUENCE syncguard_locks_waiters_arrival_seq",
                         "CREATE DOMAIN syncguard_locks_shared AS TEXT CHECK (trap())",

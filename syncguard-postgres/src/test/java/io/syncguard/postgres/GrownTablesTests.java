@@ -65,7 +65,8 @@ class GrownTablesTests {
                         + " ARRAY[true, true], ARRAY[1, NULL]::bigint[], ARRAY[NULL, NULL], ARRAY[false, false],"
                         + " 5000, 'c', false, NULL)",
                 "syncguard_locks_acquire_readers(ARRAY['s9', 's9', 'k9'], ARRAY[NULL, 1, 2]::integer[],"
-                        + " ARRAY['1', '2', '3'], ARRAY[9, 9, 9], ARRAY['', '', ''], ARRAY[false, false, false], ARRAY[1, 1, 1]::bigint[],"
+                        + " ARRAY['1', '2', '3'], ARRAY[9, 9, 9], ARRAY['', '', ''], ARRAY[false, false, false],"
+                        + " ARRAY[1, 1, 1]::bigint[],"
                         + " ARRAY[NULL, NULL, NULL], ARRAY[false, false, false], 5000, 'c')",
                 "syncguard_locks_acquire('free', false, 1, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
                 "syncguard_locks_acquire('k9', false, 1, 'n', 9, '', false, NULL, NULL, NULL, NULL, NULL)",
@@ -120,8 +121,8 @@ class GrownTablesTests {
         return call.startsWith("hand-over of ")
                 ? """
                 CALL syncguard_locks_queue_and_hand_over('%s', 'c', false, 'k', ARRAY['1', '2', '3'],
-                    ARRAY[false, true, false], ARRAY[1, NULL, 1], ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[], ARRAY[NULL, NULL, NULL],
-                    ARRAY[true, false, true], 5000, NULL, NULL, NULL)
+                    ARRAY[false, true, false], ARRAY[1, NULL, 1], ARRAY['', '', ''], ARRAY[1, 2, 3]::bigint[],
+                    ARRAY[NULL, NULL, NULL], ARRAY[true, false, true], 5000, NULL, NULL, NULL)
                 """.formatted(call.substring("hand-over of ".length()))
                 : "SELECT * FROM " + call;
     }
@@ -143,9 +144,11 @@ class GrownTablesTests {
         try (Connection connection = other.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(String.format("""
-                    INSERT INTO syncguard_fence_counters SELECT 'fence:k' || n, 1, 'k' || n FROM generate_series(1, %1$s) n;
+                    INSERT INTO syncguard_fence_counters SELECT 'fence:k' || n, 1, 'k' || n
+                    FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_fence_counters VALUES ('fence:free', 1, 'free');
-                    INSERT INTO syncguard_fence_counters SELECT 'fence:s' || n, 1, 's' || n FROM generate_series(1, %1$s) n;
+                    INSERT INTO syncguard_fence_counters SELECT 'fence:s' || n, 1, 's' || n
+                    FROM generate_series(1, %1$s) n;
                     INSERT INTO syncguard_locks
                     SELECT 'k' || n, 'id' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 'k' || n, ''
                     FROM generate_series(1, %1$s) n;

@@ -83,7 +83,7 @@ class HostileSchemaTests {
         hostile.assertNotCalled();
     }
 
-    /** As a role may have it by default. */
+    /** A role may have such a path by default. */
     @Test
     void a_search_path_with_the_catalog_behind_makes_no_difference() throws Exception {
         PostgresTables tables = prepare("public", FenceSource.CLOCK);
@@ -182,7 +182,7 @@ class HostileSchemaTests {
         }
     }
 
-    /** As Flyway and others run it. */
+    /** Runs the script as Flyway and others do. */
     private void theScript(PostgresTables tables, FenceSource fences, String... options) throws SQLException {
         try (Connection connection = PostgresServer.dataSource(url + String.join("", options))
                         .getConnection();

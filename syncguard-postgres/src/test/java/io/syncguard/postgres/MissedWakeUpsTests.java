@@ -74,7 +74,8 @@ class MissedWakeUpsTests {
             address.moveTo(second.port());
             first.jdbc()
                     .queryForList(
-                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client"
+                                    + " backend'"
                                     + " AND pid NOT IN (?, pg_backend_pid())",
                             listening.get(0));
 

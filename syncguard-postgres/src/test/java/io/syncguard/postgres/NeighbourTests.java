@@ -76,7 +76,8 @@ class NeighbourTests {
         Set<String> names = new TreeSet<>(new JdbcTemplate(dataSource).queryForList("""
                 SELECT substr(p.proname, 6) || '(' || oidvectortypes(p.proargtypes) || ')' FROM pg_proc p
                 WHERE p.proname LIKE 'shop\\_%'
-                UNION SELECT substr(c.relname, 6) FROM pg_class c WHERE c.relname LIKE 'shop\\_%' AND c.relkind IN ('r', 'c')
+                UNION SELECT substr(c.relname, 6) FROM pg_class c
+                WHERE c.relname LIKE 'shop\\_%' AND c.relkind IN ('r', 'c')
                 """, String.class));
         Set<String> ambiguous = new TreeSet<>();
         for (String name : names) {

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A release has the same effect whether it expects a waiter or none, and a fence that it does not need is not drawn. */
+/**
+ * A release has the same effect whether it expects a waiter or none, and a fence that it does not need is not drawn.
+ */
 class PostgresAwaitedReleaseTests {
 
     @RegisterExtension

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Fences by the clock in each function that draws them. {@code SameAnswersContract} has those of single requests, on every
- * store.
+ * Fences by the clock in each function that draws them. {@code SameAnswersContract} has those of single requests, on
+ * every store.
  */
 class PostgresClockFencesTests {
 

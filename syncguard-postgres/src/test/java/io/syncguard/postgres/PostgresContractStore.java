@@ -85,8 +85,8 @@ public class PostgresContractStore implements ContractStore, AfterAllCallback, A
     }
 
     /**
-     * A statement of a caller who was interrupted may still run, in a session whose client is gone: it would grant a key
-     * to nobody in the next test.
+     * A statement of a caller who was interrupted may still run, in a session whose client is gone: it would grant a
+     * key to nobody in the next test.
      */
     private void awaitLateRequests() {
         HikariPoolMXBean pool = dataSource.getHikariPoolMXBean();

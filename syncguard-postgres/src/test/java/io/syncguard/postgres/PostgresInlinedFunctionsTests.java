@@ -37,8 +37,10 @@ class PostgresInlinedFunctionsTests {
     @ValueSource(
             strings = {
                 "SELECT fence FROM syncguard_fence_counters WHERE fence_key = syncguard_locks_fence_key('k')",
-                "SELECT key FROM syncguard_locks_shared WHERE key = 'k' AND syncguard_locks_is_live(expires_at_ms, 5000)",
-                "SELECT key FROM syncguard_locks_shared WHERE key = 'k' AND NOT syncguard_locks_is_live(expires_at_ms, 5)",
+                "SELECT key FROM syncguard_locks_shared WHERE key = 'k' AND syncguard_locks_is_live(expires_at_ms,"
+                        + " 5000)",
+                "SELECT key FROM syncguard_locks_shared WHERE key = 'k' AND NOT"
+                        + " syncguard_locks_is_live(expires_at_ms, 5)",
                 "SELECT key FROM syncguard_locks WHERE expires_at_ms < (SELECT syncguard_locks_sweep_before())",
             })
     void in_the_condition_of_an_index(String query) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A release takes requests for its key along, which queue before it, and hands over in its answer. */
 class PostgresQueueingReleaseTests {
 
-    /** Of all waiters of the race. */
+    /** The channel of all waiters of the race. */
     private static final String OWN = "race";
 
     @RegisterExtension

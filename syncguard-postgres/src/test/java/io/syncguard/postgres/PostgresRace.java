@@ -26,8 +26,8 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A database in which a test decides the order of events: another session holds rows, and an operation stops at a change
- * or a call until the test lets it go on. Registered in a test class, it serves all its tests in turn. Before
+ * A database in which a test decides the order of events: another session holds rows, and an operation stops at a
+ * change or a call until the test lets it go on. Registered in a test class, it serves all its tests in turn. Before
  * each of them it is reset, with a clock that stands still.
  */
 final class PostgresRace extends RaceDatabase implements BeforeEachCallback, AfterAllCallback {

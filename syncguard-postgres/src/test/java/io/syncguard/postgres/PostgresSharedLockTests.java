@@ -18,7 +18,8 @@ class PostgresSharedLockTests extends SharedLockContract {
         AcquireRequest live = held(reader());
         store.jdbc()
                 .update(
-                        "UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2500 WHERE lock_id = ?",
+                        "UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2500 WHERE"
+                                + " lock_id = ?",
                         lapsed.lockId());
 
         store.sweep(KEY);

@@ -158,7 +158,8 @@ class PostgresSweeperTests {
         open(INTERVAL, false);
         int keys = 10_000;
         jdbc.queryForList("""
-                SELECT syncguard_locks_acquire('k' || n, false, 1, 'id' || n, 30000, 'test', false, NULL, NULL, NULL, NULL, NULL)
+                SELECT syncguard_locks_acquire('k' || n, false, 1, 'id' || n, 30000, 'test', false, NULL, NULL, NULL,
+                    NULL, NULL)
                 FROM generate_series(1, ?) AS n
                 """, keys);
         jdbc.queryForList("SELECT syncguard_locks_release(lock_id) FROM syncguard_locks WHERE right(key, 1) <> '0'");
@@ -255,8 +256,10 @@ class PostgresSweeperTests {
     void the_look_for_the_lapsed_is_not_worth_compiling(int waiters) throws SQLException {
         open(Duration.ZERO, false);
         jdbc.update("""
-                INSERT INTO syncguard_locks_waiters (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter)
-                SELECT 'id' || n, 'k' || n, 0, false, syncguard_locks_now() + n, 5000, false, n FROM generate_series(1, ?) AS n
+                INSERT INTO syncguard_locks_waiters
+                    (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter)
+                SELECT 'id' || n, 'k' || n, 0, false, syncguard_locks_now() + n, 5000, false, n
+                FROM generate_series(1, ?) AS n
                 """, waiters);
         jdbc.execute("VACUUM ANALYZE");
         try (Connection connection = dataSource.getConnection();

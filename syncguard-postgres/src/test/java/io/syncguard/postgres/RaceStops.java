@@ -70,7 +70,8 @@ final class RaceStops {
         Map<String, Object> original = jdbc.queryForMap("""
                 SELECT pronamespace::regnamespace AS schema, proname AS name,
                        pg_get_function_identity_arguments(oid) AS parameters, pg_get_function_result(oid) AS result,
-                       (SELECT coalesce(string_agg('$' || n, ', '), '') FROM generate_series(1, pronargs) AS n) AS arguments
+                       (SELECT coalesce(string_agg('$' || n, ', '), '') FROM generate_series(1, pronargs) AS n)
+                           AS arguments
                 FROM pg_proc WHERE oid = CAST(? AS regproc)
                 """, function);
         String signature =

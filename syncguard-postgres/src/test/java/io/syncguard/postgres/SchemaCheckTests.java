@@ -42,8 +42,8 @@ class SchemaCheckTests {
     void fails_where_an_older_version_is() {
         TestDatabase database = TestDatabase.withSchema();
         database.jdbc()
-                .execute(
-                        "CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 0'");
+                .execute("CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS"
+                        + " 'SELECT 0'");
 
         assertSchemaMissing(database);
     }

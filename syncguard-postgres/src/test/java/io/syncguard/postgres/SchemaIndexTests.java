@@ -34,8 +34,10 @@ class SchemaIndexTests {
                 "syncguard_locks_shared; expires_at_ms; DROP INDEX %s",
                 "syncguard_locks_shared; key, expires_at_ms; DROP INDEX %s",
                 "syncguard_locks_waiters; key, arrival; DROP INDEX %s",
-                "syncguard_locks; expires_at_ms; 'DROP INDEX %s; CREATE INDEX ON syncguard_locks USING brin (expires_at_ms)'",
-                "syncguard_locks_waiters; key, arrival; UPDATE pg_index SET indisvalid = false WHERE indexrelid = '%s'::regclass",
+                "syncguard_locks; expires_at_ms; 'DROP INDEX %s; CREATE INDEX ON syncguard_locks USING brin"
+                        + " (expires_at_ms)'",
+                "syncguard_locks_waiters; key, arrival; UPDATE pg_index SET indisvalid = false WHERE indexrelid ="
+                        + " '%s'::regclass",
             })
     void a_missing_index_is_a_warning_with_the_statement_that_makes_it(String table, String columns, String change)
             throws IOException {

@@ -54,7 +54,7 @@ class SchemaScriptTests {
         assertComplete();
     }
 
-    /** As several administrators, or the jobs of a deployment, do. */
+    /** Several administrators, or the jobs of a deployment, run it at the same time. */
     @RepeatedTest(3)
     void it_runs_under_several_psql_at_once_and_beside_instances_that_start() throws Exception {
         List<FutureTask<Void>> all = Stream.<Callable<Void>>of(

@@ -47,10 +47,10 @@ class ServerErrorsTests {
         database = TestDatabase.withSchema();
         role = database.newRole();
         database.jdbc()
-                .execute(
-                        "GRANT ALL ON ALL TABLES IN SCHEMA public TO %1$s; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO %1$s; "
-                                        .formatted(role)
-                                + "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC");
+                .execute(("GRANT ALL ON ALL TABLES IN SCHEMA public TO %1$s;"
+                                + " GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO %1$s;"
+                                + " REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
+                        .formatted(role));
     }
 
     static Stream<Condition> conditions() {
@@ -87,7 +87,8 @@ class ServerErrorsTests {
                         .means(INVALID_ARGUMENT, "22001", "constraints"),
                 new Condition(
                                 "a constraint more",
-                                "ALTER TABLE syncguard_locks ADD CONSTRAINT small CHECK (length(user_key) < 5) NOT VALID")
+                                "ALTER TABLE syncguard_locks ADD CONSTRAINT small CHECK (length(user_key) < 5)"
+                                        + " NOT VALID")
                         .heals("ALTER TABLE syncguard_locks DROP CONSTRAINT small")
                         .means(INVALID_ARGUMENT, "23514", "constraints"),
                 Condition.trigger("an error of somebody's own", "RAISE 'not today' USING ERRCODE = 'ZZ001'")

@@ -154,7 +154,7 @@ class StatementLogsTests {
         return method.getName().equals("unwrap") && arguments[0] == Connection.class;
     }
 
-    /** As the one of an embedded database for tests. */
+    /** Behaves as the connection of an embedded database for tests. */
     private record Renewed(Logging target) implements InvocationHandler {
 
         @Override
@@ -178,7 +178,7 @@ class StatementLogsTests {
         }
     }
 
-    /** As those of libraries that log statements. */
+    /** Behaves as the connections of libraries that log statements. */
     private record Logging(Connection target) implements InvocationHandler {
 
         @Override

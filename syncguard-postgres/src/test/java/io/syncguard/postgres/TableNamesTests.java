@@ -65,7 +65,8 @@ class TableNamesTests {
         assertThat(locksAnything(tables)).isTrue();
         assertThat(database.jdbc()
                         .queryForList(
-                                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+                                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace ="
+                                        + " 'public'::regnamespace",
                                 String.class))
                 .isEmpty();
     }

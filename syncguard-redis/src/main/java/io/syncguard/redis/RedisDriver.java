@@ -76,7 +76,7 @@ final class RedisDriver implements AutoCloseable {
         this.wrongServer = left;
         Optional<ClientResources> theirs = application.client().getClientResources();
         DefaultClientResources.Builder builder = DefaultClientResources.builder();
-        // Where names lead to.
+        // These beans decide where host names lead to.
         theirs.ifPresent(each -> builder.socketAddressResolver(each.socketAddressResolver())
                 .addressResolverGroup(each.addressResolverGroup()));
         this.resources = builder.eventLoopGroupProvider(eventLoops)

@@ -29,8 +29,8 @@ final class RedisKeyScan {
     static final String DOING = "listing locks";
 
     /**
-     * For this time after the scan of the first page, which may take a minute, further pages and a summary come from the
-     * same scan.
+     * For this time after the scan of the first page, which may take a minute, further pages and a summary come from
+     * the same scan.
      */
     private static final long PAGES_NANOS = TimeUnit.SECONDS.toNanos(10);
 

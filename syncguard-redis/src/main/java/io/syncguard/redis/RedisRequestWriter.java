@@ -30,7 +30,7 @@ final class RedisRequestWriter {
     private final RedisLocks locks;
     private final Duration waiterTtl;
 
-    /** For the wake-ups of this process. */
+    /** Where this process receives wake-ups. */
     private final String channel;
 
     /** Retention of an idle counter in milliseconds; empty to keep it for ever. */
@@ -97,7 +97,7 @@ final class RedisRequestWriter {
         return ofLockId("releasing a lock", RELEASE_AFTER, lock, lockId, millis(held));
     }
 
-    /** Without hand-overs. */
+    /** Writes the release of many locks, which hands none over. */
     RedisRequest releaseAll(List<RedisLock> locks, List<String> lockIds) {
         return ofLockIds("releasing " + locks.size() + " lock(s)", RELEASE_ALL, locks, lockIds, lockIds);
     }

@@ -36,8 +36,8 @@ final class RedisStartFailure {
                 switch (refusal) {
                     case REFUSED_LOGIN -> List.of("Correct spring.data.redis.username and spring.data.redis.password");
                     case MISSING_RIGHT ->
-                        List.of(
-                                "Have an administrator give the user the rights under \"Rights on Redis\" in docs/security.md");
+                        List.of("Have an administrator give the user the rights under \"Rights on Redis\" in"
+                                + " docs/security.md");
                     case UNKNOWN_DATABASE ->
                         List.of("Correct spring.data.redis.database", "Raise databases of the server");
                     case UNKNOWN_COMMAND ->

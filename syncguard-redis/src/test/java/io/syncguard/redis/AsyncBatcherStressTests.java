@@ -59,7 +59,9 @@ class AsyncBatcherStressTests {
         assertThat(mostUnderWay).hasValueLessThanOrEqualTo(BATCHES);
     }
 
-    /** The room is taken for a moment, for requests whose callers have left: nobody sees the request that comes then. */
+    /**
+     * The room is taken for a moment, for requests whose callers have left: nobody sees the request that comes then.
+     */
     @Test
     void a_request_that_comes_while_a_batch_turns_out_to_be_empty_departs() throws Exception {
         for (int round = 0; round < 20_000; round++) {
@@ -136,7 +138,7 @@ class AsyncBatcherStressTests {
         }
     }
 
-    /** Of a batch that counts as under way until it is answered or cancelled, when the next one departs. */
+    /** The answers to a batch. It counts as under way until it is answered or cancelled; then the next one departs. */
     private final class Answers extends CompletableFuture<List<Integer>> {
 
         private boolean inStore = true;

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What scripts decide in the millisecond in which a lease lapses, and after the clock of the server has stepped back. */
+/**
+ * What scripts decide in the millisecond in which a lease lapses, and after the clock of the server has stepped back.
+ */
 class RedisClockTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);

@@ -108,7 +108,7 @@ class RedisClusterSilenceTests {
     }
 
     private static RedisSettings settings(String prefix) {
-        // From counters: the number of grants.
+        // Fences from counters are numbers of grants.
         return new RedisSettings(prefix, TIMEOUT, RedisSettings.WAITER_TTL, 1, FenceSettings.from(FenceSource.COUNTER));
     }
 

@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A server that loses its data under running processes: by the clock, no fence of a key is given twice or smaller than
- * one before; from counters, fences begin again. {@link RedisFailoverTests} has the failover that loses the last grants.
+ * one before; from counters, fences begin again. {@link RedisFailoverTests} has the failover that loses the last
+ * grants.
  */
 class RedisForgottenFencesTests {
 

@@ -63,7 +63,7 @@ class RedisPermitKeysTests extends ListeningFixture {
         assertThat(leases()).hasSize(3);
     }
 
-    /** As one that an instance without permits has written. */
+    /** An instance without permits writes such entries. */
     @Test
     void a_queue_entry_without_a_number_is_one_without_a_limit() {
         AcquireRequest holder = held(writer());

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The rights that {@code docs/security.md} asks for are sufficient for every operation, and the scripts need each of their
- * commands.
+ * The rights that {@code docs/security.md} asks for are sufficient for every operation, and the scripts need each of
+ * their commands.
  */
 class RedisRightsTests {
 

@@ -136,7 +136,7 @@ class RedisUnwillingServerTests {
     private static StoreCalls open(OwnRedis redis) {
         return new StoreCalls(new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                // From counters: the number of grants.
+                // Fences from counters are numbers of grants.
                 new RedisSettings(
                         RedisSettings.KEY_PREFIX,
                         Duration.ofSeconds(10),

@@ -27,7 +27,9 @@ public enum EventType {
     /** An operator ended the leases of a key through this process. */
     FORCE_RELEASED,
 
-    /** An operator tried to end leases of a key, and none has ended: nobody held it, or not the lease that was named. */
+    /**
+     * An operator tried to end leases of a key, and none has ended: nobody held it, or not the lease that was named.
+     */
     NOT_HELD,
 
     /** This process was elected. */

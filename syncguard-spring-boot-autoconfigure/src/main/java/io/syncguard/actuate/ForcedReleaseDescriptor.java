@@ -13,7 +13,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param key the key, or its hash, as the request named it
  * @param released the leases that it has ended
- * @param remaining the leases that it left: those under which a transaction commits, and beside a named grant all others
+ * @param remaining the leases that it left: those under which a transaction commits, and beside a named grant all
+ *     others
  * @param fence larger than the fences of the leases that have ended; {@code null} if there were none
  * @param lock who holds the key and who waits for it afterwards; {@code null} if nobody does, or if the store did not
  *     answer

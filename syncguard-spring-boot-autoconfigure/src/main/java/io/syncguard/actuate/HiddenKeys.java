@@ -23,7 +23,7 @@ final class HiddenKeys implements KeyView {
 
     private static final int SECRET_BYTES = 32;
 
-    /** As many as in {@code LockInfo}. */
+    /** {@code LockInfo} shows as many. */
     private static final int SHOWN_BYTES = 12;
 
     private final SecretKeySpec secret;

@@ -32,8 +32,8 @@ public record LocksDescriptor(
      * A lock manager.
      *
      * @param process what this process knows of the store, without asking it
-     * @param own what this process holds and waits for, without asking the store: at most {@value OwnLockDescriptor#MAX}
-     *     of each
+     * @param own what this process holds and waits for, without asking the store: at most
+     *     {@value OwnLockDescriptor#MAX} of each
      * @param locks the locks of all processes, in the order of their keys, or of their hashes
      * @param next the value of {@code after} for the next page; {@code null} if there is none
      * @param complete whether the list has all locks that it should

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Finds problems for an operator in the data of the endpoint. */
 final class ProblemFinder {
 
-    /** As in the alert rule for hanging locks. */
+    /** The alert rule for hanging locks has the same time. */
     static final Duration LONG_HELD = Duration.ofMinutes(15);
 
     /** As in the alert rule for growing queues. */

@@ -19,7 +19,7 @@ final class LateDatabase {
 
     private static final Log log = LogFactory.getLog(LateDatabase.class);
 
-    /** As long as HikariCP waits for a connection unless it is configured. */
+    /** HikariCP waits as long for a connection unless it is configured. */
     private static final int LONGEST_ANSWER_SECONDS = 30;
 
     private LateDatabase() {}

@@ -20,8 +20,8 @@ import org.springframework.core.env.Environment;
 
 /**
  * Refuses properties of locks and elections that Spring Boot would not read, and warns of others that nothing reads.
- * Warns of names under {@code syncguard.locks} that no annotation of a bean has: code, or a bean of another context, may
- * request a lock of that name.
+ * Warns of names under {@code syncguard.locks} that no annotation of a bean has: code, or a bean of another context,
+ * may request a lock of that name.
  */
 final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 

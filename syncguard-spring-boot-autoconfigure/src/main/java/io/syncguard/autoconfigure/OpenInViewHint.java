@@ -61,8 +61,10 @@ final class OpenInViewHint implements SmartInitializingSingleton {
         if (locked.isPresent() && names(ENTITY_MANAGER_FACTORY).findAny().isPresent() && hasControllers()) {
             opener().ifPresent(opener -> log.warn("Open-in-view is on (bean '" + opener
                     + "'), and requests may call locked methods such as " + locked.get()
-                    + ": an entity that a request has read before the lock is not read again under it, so updates may be"
-                    + " lost. Turn it off (spring.jpa.open-in-view=false, or remove the bean if it is yours), lock before"
+                    + ": an entity that a request has read before the lock is not read again under it, so updates"
+                    + " may be"
+                    + " lost. Turn it off (spring.jpa.open-in-view=false, or remove the bean if it is yours), lock"
+                    + " before"
                     + " the first read, or refresh entities under the lock"));
         }
     }

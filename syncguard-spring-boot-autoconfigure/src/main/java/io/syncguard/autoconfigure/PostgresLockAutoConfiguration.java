@@ -43,8 +43,8 @@ public final class PostgresLockAutoConfiguration {
     static final String NAME = "postgres";
 
     /**
-     * Writes the script of the schema to the file in {@code syncguard.postgres.schema-script}. Runs before all beans are
-     * created, because the application's own migrations may fail if its user may not create tables.
+     * Writes the script of the schema to the file in {@code syncguard.postgres.schema-script}. Runs before all beans
+     * are created, because the application's own migrations may fail if its user may not create tables.
      */
     @Bean
     static BeanFactoryPostProcessor syncGuardPostgresScriptWriter(Environment environment) {
@@ -60,8 +60,9 @@ public final class PostgresLockAutoConfiguration {
     }
 
     /**
-     * Created after the application's migrations, and only for a lock manager that uses it: tenants have their own. With
-     * another database than PostgreSQL, it is the store in tables, unless {@code syncguard.backend} names PostgreSQL.
+     * Created after the application's migrations, and only for a lock manager that uses it: tenants have their own.
+     * With another database than PostgreSQL, it is the store in tables, unless {@code syncguard.backend} names
+     * PostgreSQL.
      */
     @Lazy
     @Bean("syncGuardPostgresLockBackend")

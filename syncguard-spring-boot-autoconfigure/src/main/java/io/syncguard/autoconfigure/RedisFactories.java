@@ -25,7 +25,9 @@ record RedisFactories(
         ObjectProvider<RedisConnectionFactory> all,
         ListableBeanFactory beans) {
 
-    /** Returns what gives the factory that the bean leads to at that moment, so that locks follow a refresh of a scope. */
+    /**
+     * Returns what gives the factory that the bean leads to at that moment, so that locks follow a refresh of a scope.
+     */
     Supplier<LettuceConnectionFactory> choose() {
         ReactiveRedisConnectionFactory reactive = markedReactive.getIfUnique();
         Object chosen = reactive == null

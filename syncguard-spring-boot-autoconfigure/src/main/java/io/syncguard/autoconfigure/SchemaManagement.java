@@ -5,7 +5,9 @@ package io.syncguard.autoconfigure;
  */
 enum SchemaManagement {
 
-    /** The library, after the application's migrations, with the rights of their user if that is on the same database. */
+    /**
+     * The library, after the application's migrations, with the rights of their user if that is on the same database.
+     */
     AUTO,
 
     /** The library, with the rights of the locks' own user. */

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.util.ClassUtils;
 
 /**
- * Warns at the start of locked methods that get a session of Spring Session: its attributes are read before the lock and
- * saved after it.
+ * Warns at the start of locked methods that get a session of Spring Session: its attributes are read before the lock
+ * and saved after it.
  */
 final class SessionHint implements SmartInitializingSingleton {
 

@@ -53,8 +53,8 @@ import org.springframework.util.function.SingletonSupplier;
  */
 @AutoConfiguration(
         after = {SyncGuardMetricsAutoConfiguration.class, SyncGuardObservationAutoConfiguration.class},
-        // Of advisors with the same order, the first registered one is outside. That has to be the one for
-        // transactions.
+        // If advisors have the same order, the first registered one is outside, and the advisor for transactions has
+        // to be that one.
         afterName = {
             "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
             "org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration"
@@ -185,7 +185,9 @@ public final class SyncGuardAutoConfiguration {
                 () -> properties.getObject().reactive().maxWaiting());
     }
 
-    /** Created before all other beans, so that a property that Spring Boot would not read fails the start before any. */
+    /**
+     * Created before all other beans, so that a property that Spring Boot would not read fails the start before any.
+     */
     @Bean(NAMES_CHECK)
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockNamesCheck syncGuardLockNamesCheck(

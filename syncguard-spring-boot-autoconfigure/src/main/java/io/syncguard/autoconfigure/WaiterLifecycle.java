@@ -13,8 +13,8 @@ import org.springframework.core.Ordered;
  * Aborts callers that wait and hold no lock when the application begins to stop: message listeners, executors and the
  * web server wait for such callers. {@link LockLifecycle} stops the engines after these.
  *
- * <p>The event comes before all lifecycles stop, and before Spring Boot closes child contexts. A context that only stops
- * or pauses publishes none.
+ * <p>The event comes before all lifecycles stop, and before Spring Boot closes child contexts. A context that only
+ * stops or pauses publishes none.
  */
 final class WaiterLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered {
 

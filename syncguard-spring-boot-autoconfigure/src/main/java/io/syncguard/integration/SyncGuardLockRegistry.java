@@ -49,8 +49,8 @@ public final class SyncGuardLockRegistry
     }
 
     /**
-     * Returns the lock of this key, which is equal to those that were returned for it before. Nothing is stored until it
-     * is locked.
+     * Returns the lock of this key, which is equal to those that were returned for it before. Nothing is stored until
+     * it is locked.
      *
      * @param lockKey a text that is not blank
      */

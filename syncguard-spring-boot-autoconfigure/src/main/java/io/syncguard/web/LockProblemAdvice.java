@@ -60,7 +60,9 @@ public final class LockProblemAdvice {
         this.illegal = new IllegalKeyLog(nanoTime);
     }
 
-    /** The answer to a lock error, for an interface that has no exception handlers; {@code null} to another exception. */
+    /**
+     * The answer to a lock error, for an interface that has no exception handlers; {@code null} to another exception.
+     */
     @Nullable
     ResponseEntity<ProblemDetail> answer(Throwable thrown) throws Exception {
         if (thrown instanceof LockNotAcquiredException contention) {

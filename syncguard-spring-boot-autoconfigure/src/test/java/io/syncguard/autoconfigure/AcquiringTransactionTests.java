@@ -177,7 +177,7 @@ class AcquiringTransactionTests {
                 CompletableFuture<String> shipped = shipping.ship("1");
                 elsewhere(() -> shipping.done().complete("shipped"));
 
-                // On a thread of the library.
+                // The body runs on a thread of the library.
                 assertThat(shipped).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("shipped");
                 assertThat(database.lockedKeys()).containsExactly("order:1");
             });

@@ -234,7 +234,8 @@ class ApplicationShutdownTests {
     private static int sessionsThatWaitForARow() {
         return database.jdbc()
                 .queryForObject(
-                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND"
+                                + " wait_event_type = 'Lock'",
                         Integer.class);
     }
 

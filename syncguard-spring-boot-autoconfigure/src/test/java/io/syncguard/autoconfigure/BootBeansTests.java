@@ -126,7 +126,7 @@ class BootBeansTests {
         });
     }
 
-    /** Of two beans with one name, Spring Boot's advice keeps one in silence. */
+    /** If two beans have one name, Spring Boot's advice keeps one in silence. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void the_application_may_use_any_name(boolean overriding) {

@@ -147,7 +147,7 @@ class CostTests {
 
         abstract void use(ApplicationContext application);
 
-        /** Those of the library. */
+        /** Counts the connections of the library. */
         abstract int connections(ApplicationContext application);
 
         void run(boolean enabled, Consumer<ApplicationContext> work) {

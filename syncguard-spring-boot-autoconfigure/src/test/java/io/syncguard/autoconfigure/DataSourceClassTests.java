@@ -99,7 +99,7 @@ class DataSourceClassTests {
         }
     }
 
-    /** Of the application, with all that the driver's has. */
+    /** A class of the application, with all properties of the driver's class. */
     public static final class OfPostgres extends PGSimpleDataSource {
 
         private static final long serialVersionUID = 1L;

@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
-/** A PostgreSQL with a certificate, which somebody in the network path may replace. It wants encryption and a password. */
+/**
+ * A PostgreSQL with a certificate, which somebody in the network path may replace. It wants encryption and a password.
+ */
 final class EncryptedPostgres implements AutoCloseable {
 
     static final String USER = "shop";

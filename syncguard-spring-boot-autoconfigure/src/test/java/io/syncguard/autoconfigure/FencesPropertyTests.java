@@ -11,7 +11,7 @@ class FencesPropertyTests {
 
     private static final String CLOCK = "syncguard.fences=clock";
 
-    /** Of a fence by the clock, in the year 1973. */
+    /** A fence that the clock gave in the year 1973. */
     private static final long THE_CLOCK = 10_000_000_000_000L;
 
     private final TestDatabase database = TestDatabase.empty();

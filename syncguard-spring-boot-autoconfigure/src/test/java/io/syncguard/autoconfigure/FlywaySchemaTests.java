@@ -204,7 +204,7 @@ class FlywaySchemaTests {
                 .run(application -> assertSchemaMissing(application.getStartupFailure()));
     }
 
-    /** As in Spring Boot 3.5 without the module that supports it. */
+    /** Spring Boot 3.5 does the same without the module that supports it. */
     @Test
     void where_nothing_adds_the_script_to_flyway_the_start_fails_with_advice() {
         onDatabase()

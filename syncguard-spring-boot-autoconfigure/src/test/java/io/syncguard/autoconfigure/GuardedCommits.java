@@ -108,7 +108,8 @@ final class GuardedCommits implements BeforeEachCallback, AfterEachCallback {
         return database.jdbc().queryForObject("""
                         SELECT EXISTS (
                             SELECT FROM (
-                                SELECT key, xmax FROM syncguard_locks UNION ALL SELECT key, xmax FROM syncguard_locks_shared
+                                SELECT key, xmax FROM syncguard_locks
+                                UNION ALL SELECT key, xmax FROM syncguard_locks_shared
                             ) l WHERE l.key = ? AND l.xmax <> '0')
                         """, Boolean.class, key);
     }

@@ -42,7 +42,7 @@ class IncompleteConnectionTests {
     private static final Supplier<Throwable> NO_METHOD = () -> new AbstractMethodError("no method");
     private static final Supplier<Throwable> NO_OPERATION = () -> new UnsupportedOperationException("no operation");
 
-    /** Of a driver that names the connection. */
+    /** A driver may name the connection in its message. */
     private static final Supplier<Throwable> CHANGING_WORDS =
             () -> new SQLFeatureNotSupportedException("connection " + UUID.randomUUID());
 

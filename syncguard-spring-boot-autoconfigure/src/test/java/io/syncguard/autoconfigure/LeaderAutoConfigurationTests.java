@@ -109,7 +109,8 @@ class LeaderAutoConfigurationTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                "fence-rotation=8s| .fence-rotation is 8s, but has to be at most 7500ms, half of the ttl (15s). Zero turns it",
+                "fence-rotation=8s| .fence-rotation is 8s, but has to be at most 7500ms, half of the ttl (15s)."
+                        + " Zero turns it",
                 "fence-rotation=-1s| .fence-rotation is -1s",
                 "heartbeat=6s| .heartbeat is 6s",
                 "ttl=0s| .ttl is 0s",

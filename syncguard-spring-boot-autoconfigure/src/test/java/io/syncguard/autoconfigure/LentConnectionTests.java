@@ -78,7 +78,8 @@ class LentConnectionTests {
     private static List<String> settingsOf(Connection connection) throws SQLException {
         List<String> settings = query(
                 connection,
-                "SELECT name || '=' || setting FROM pg_settings WHERE name NOT LIKE 'plpgsql.%' AND name <> 'application_name' ORDER BY name");
+                "SELECT name || '=' || setting FROM pg_settings WHERE name NOT LIKE 'plpgsql.%' AND name <>"
+                        + " 'application_name' ORDER BY name");
         settings.add("autocommit=" + connection.getAutoCommit());
         settings.add("timeout=" + connection.getNetworkTimeout());
         connection.rollback();

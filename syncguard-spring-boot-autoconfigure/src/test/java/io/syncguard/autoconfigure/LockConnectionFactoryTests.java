@@ -289,7 +289,7 @@ class LockConnectionFactoryTests {
         }
     }
 
-    /** As that of Spring Cloud, without it. */
+    /** Registers a scope as Spring Cloud does, without Spring Cloud. */
     private static void addRefreshScope(ConfigurableApplicationContext application) {
         application.getBeanFactory().registerScope("refresh", new SimpleThreadScope());
     }
@@ -507,7 +507,7 @@ class LockConnectionFactoryTests {
         }
     }
 
-    /** As one that measures. */
+    /** Wraps the factory as a library that measures does. */
     private record Wrapper(RedisConnectionFactory target) implements RedisConnectionFactory {
 
         @Override

@@ -96,7 +96,8 @@ class LockConnectionsTests {
                     application.getBean(LockTemplate.class).execute("order:1", lock -> lock);
                     assertThat(database.jdbc()
                                     .queryForList(
-                                            "SELECT relname FROM pg_class WHERE relnamespace = 'shop'::regnamespace AND relkind = 'r'",
+                                            "SELECT relname FROM pg_class WHERE relnamespace ="
+                                                    + " 'shop'::regnamespace AND relkind = 'r'",
                                             String.class))
                             .contains("syncguard_locks");
                 });

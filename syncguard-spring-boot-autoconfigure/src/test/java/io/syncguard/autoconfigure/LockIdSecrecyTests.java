@@ -62,7 +62,7 @@ class LockIdSecrecyTests {
             CREATE TRIGGER twice BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION twice()
             """;
 
-    /** As an audit of the application may do. */
+    /** An audit of the application may do this. */
     private static final String AUDIT = """
             CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS $$
             BEGIN

@@ -78,7 +78,7 @@ class MigrationHistoryTests {
         assertThat(history()).doesNotContain("syncguard").contains("V1__orders.sql");
     }
 
-    /** As a slice such as {@code @JdbcTest} does, and a release of the application before it used locks. */
+    /** A slice such as {@code @JdbcTest} starts so, and a release of the application before it used locks. */
     @Test
     void a_release_without_the_library_starts() {
         startOnce();

@@ -227,7 +227,7 @@ class OpenInViewTests {
         }
     }
 
-    /** As Spring Boot declares it, unless {@code spring.jpa.open-in-view} is false. */
+    /** Spring Boot declares it so, unless {@code spring.jpa.open-in-view} is false. */
     @Configuration(proxyBeanMethods = false)
     static class OpenInterceptor extends Jpa {
 

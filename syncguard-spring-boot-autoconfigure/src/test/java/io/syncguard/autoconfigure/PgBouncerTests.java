@@ -37,8 +37,8 @@ class PgBouncerTests {
     private static final String SETTINGS = """
             SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
             WHERE name IN ('default_transaction_isolation', 'default_transaction_read_only', 'synchronous_commit',
-                'statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout', 'enable_seqscan', 'jit',
-                'enable_bitmapscan', 'log_parameter_max_length_on_error')
+                'statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout',
+                'enable_seqscan', 'jit', 'enable_bitmapscan', 'log_parameter_max_length_on_error')
             """;
 
     private final TestDatabase database = TestDatabase.withSchema();

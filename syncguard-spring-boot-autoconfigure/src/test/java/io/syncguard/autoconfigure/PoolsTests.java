@@ -44,7 +44,9 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 import org.vibur.dbcp.ViburDBCPDataSource;
 
-/** The library finds its connections behind each pool, with a password and with properties that decide where they lead. */
+/**
+ * The library finds its connections behind each pool, with a password and with properties that decide where they lead.
+ */
 @Timeout(60)
 class PoolsTests {
 

@@ -53,7 +53,7 @@ class PostgresFailedStartTests {
         start.reads("no-url");
     }
 
-    /** As with locks in memory: only the application itself has no database. */
+    /** Only the application itself has no database, because its locks are in memory. */
     @Test
     void without_an_url_that_the_locks_need() {
         start.with(LocksInMemory.class).with("spring.profiles.active=test").reads("no-url-for-the-application");
@@ -280,7 +280,7 @@ class PostgresFailedStartTests {
                 .reads("reserved-word");
     }
 
-    /** Of a role that may create in the schema of the tables. */
+    /** The object belongs to a role that may create in the schema of the tables. */
     @Test
     void with_an_object_of_somebody_else() {
         TestDatabase database = TestDatabase.empty();
@@ -321,7 +321,8 @@ class PostgresFailedStartTests {
         TestDatabase database = TestDatabase.withSchema();
         database.jdbc()
                 .execute("CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS"
-                        + " 'BEGIN RETURN NULL; END'; CREATE TRIGGER audit BEFORE INSERT ON syncguard_locks FOR EACH ROW"
+                        + " 'BEGIN RETURN NULL; END'; CREATE TRIGGER audit BEFORE INSERT ON syncguard_locks FOR"
+                        + " EACH ROW"
                         + " EXECUTE FUNCTION audit()");
         start.with("spring.datasource.url=" + database.url()).reads("row-not-kept");
     }
@@ -368,10 +369,11 @@ class PostgresFailedStartTests {
     void with_a_table_of_the_fences_that_does_not_keep_its_rows() {
         TestDatabase database = TestDatabase.withSchema();
         database.jdbc()
-                .execute(
-                        "CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY, fence BIGINT);"
-                                + " CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
-                                + " CREATE TRIGGER audit BEFORE INSERT ON syncguard_fences FOR EACH ROW EXECUTE FUNCTION audit()");
+                .execute("CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY, fence BIGINT);"
+                        + " CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN"
+                        + " NULL; END';"
+                        + " CREATE TRIGGER audit BEFORE INSERT ON syncguard_fences FOR EACH ROW EXECUTE"
+                        + " FUNCTION audit()");
         start.with("spring.datasource.url=" + database.url(), "syncguard.fencing.enabled=true")
                 .reads("fences-not-kept");
     }
@@ -422,7 +424,8 @@ class PostgresFailedStartTests {
                 "53300 | sorry, too many clients already | no-connection",
                 "53100 | could not extend file: No space left on device | no-resources",
                 "28P01 | password authentication failed for user \"shop\" | wrong-password",
-                "28000 | no pg_hba.conf entry for host \"10.0.0.7\", user \"shop\", database \"shop\", no encryption | no-hba-entry",
+                "28000 | no pg_hba.conf entry for host \"10.0.0.7\", user \"shop\", database \"shop\", no"
+                        + " encryption | no-hba-entry",
             })
     void on_a_server_that_refuses_connections(String state, String words, String mistake) throws IOException {
         try (RefusingPostgres server = new RefusingPostgres(state, words)) {

@@ -115,7 +115,7 @@ class ReactiveCallersTests {
                 });
     }
 
-    /** From a thread that must not block, as an event loop. */
+    /** Subscribes on a thread that must not block, as an event loop does. */
     private static List<CompletableFuture<String>> subscribe(Orders orders) {
         return Mono.fromCallable(() -> IntStream.range(0, CALLERS)
                         .mapToObj(i -> orders.place("42").toFuture())

@@ -59,7 +59,7 @@ class RedisLockAutoConfigurationTests {
                 });
     }
 
-    /** Also one that would be a pattern. */
+    /** One of the prefixes would be a pattern. */
     @ParameterizedTest
     @ValueSource(strings = {"", ":", "::", "*", "shop*[a-z]?\\\\:", "{}:", "läden", "a b"})
     void any_prefix_works_on_one_server(String prefix) {

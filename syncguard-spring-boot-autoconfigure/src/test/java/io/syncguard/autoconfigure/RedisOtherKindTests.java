@@ -106,7 +106,7 @@ class RedisOtherKindTests {
     void sentinels_that_want_a_password() {
         try (OwnSentinel secret = new OwnSentinel(single, 0)) {
             secret.setUser("default", "resetpass", ">sesame");
-            // That of the server is none for the sentinels.
+            // The sentinels do not use the password of the server.
             ofSentinel(secret.port()).with("spring.data.redis.password=sesame").reads("sentinel-password");
             start.with("spring.data.redis.sentinel.password=wrong").reads("sentinel-wrong-password");
         }
@@ -123,7 +123,7 @@ class RedisOtherKindTests {
         }
     }
 
-    /** Until the cluster is shared out again. */
+    /** The node has the keys until the cluster is shared out again. */
     @Test
     void a_node_that_has_the_keys_today_is_a_warning() {
         OwnRedis node = cluster.nodes().stream()

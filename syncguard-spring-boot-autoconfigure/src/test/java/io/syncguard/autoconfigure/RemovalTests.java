@@ -32,7 +32,9 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** The recipe in {@code docs/operations.md} leaves nothing of the library behind, and the application starts without it. */
+/**
+ * The recipe in {@code docs/operations.md} leaves nothing of the library behind, and the application starts without it.
+ */
 class RemovalTests {
 
     private static final LockRequest ORDER = LockRequest.of("order", "a b\nc");

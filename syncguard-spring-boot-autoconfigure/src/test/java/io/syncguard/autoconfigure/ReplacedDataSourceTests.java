@@ -118,7 +118,7 @@ class ReplacedDataSourceTests {
                         password -> target.swap(ofDriver(password)));
             }
         },
-        /** As that of a library for tests. */
+        /** Replaces its target as a library for tests does. */
         TARGET_SOURCE {
             @Override
             Replaceable make() {

@@ -162,8 +162,8 @@ class SchemaInitializationTests {
         Applications.on(database.url()).run(first -> assertThat(first).hasNotFailed());
         int current = database.jdbc().queryForObject("SELECT syncguard_locks_version()", Integer.class);
         database.jdbc()
-                .execute(
-                        "CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 0'");
+                .execute("CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS"
+                        + " 'SELECT 0'");
 
         Applications.on(database.url()).run(second -> {
             assertThat(second).hasNotFailed();
@@ -176,8 +176,8 @@ class SchemaInitializationTests {
     void a_newer_version_is_left_as_it_is() {
         Applications.on(database.url()).run(first -> assertThat(first).hasNotFailed());
         database.jdbc()
-                .execute(
-                        "CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 1000'");
+                .execute("CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS"
+                        + " 'SELECT 1000'");
         List<Map<String, Object>> newer = database.catalogue();
 
         Applications.on(database.url()).run(second -> {

@@ -127,8 +127,8 @@ class SchemaOwnerTests {
         });
 
         database.jdbc()
-                .execute(
-                        "CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 0'");
+                .execute("CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS"
+                        + " 'SELECT 0'");
         change.apply(application(), loginOf(migration)).run(SchemaOwnerTests::assertLocks);
     }
 

@@ -95,8 +95,10 @@ class StoreHealthTests {
                                 "ALTER TABLE away RENAME TO syncguard_fence_counters"),
                         postgres(
                                 "no disk",
-                                "CREATE FUNCTION no_disk() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$;"
-                                        + "CREATE TRIGGER no_disk BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION no_disk()",
+                                "CREATE FUNCTION no_disk() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE"
+                                        + " 'full' USING ERRCODE = '53100'; END $$;"
+                                        + "CREATE TRIGGER no_disk BEFORE INSERT ON syncguard_locks FOR EACH ROW"
+                                        + " EXECUTE FUNCTION no_disk()",
                                 "DROP FUNCTION no_disk CASCADE")));
     }
 

@@ -73,8 +73,8 @@ class TransactionEndTests {
     void it_is_released_after_a_commit_that_failed() {
         database.run(application -> {
             database.jdbc()
-                    .execute(
-                            "DROP TABLE IF EXISTS strict; CREATE TABLE strict (id INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+                    .execute("DROP TABLE IF EXISTS strict; CREATE TABLE strict (id INTEGER UNIQUE DEFERRABLE"
+                            + " INITIALLY DEFERRED)");
             assertThatThrownBy(() -> inTransaction(
                             application,
                             jdbc -> application

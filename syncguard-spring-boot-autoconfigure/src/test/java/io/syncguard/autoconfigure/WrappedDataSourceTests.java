@@ -222,7 +222,7 @@ class WrappedDataSourceTests {
         }
     }
 
-    /** As those of p6spy and OpenTelemetry do, it wraps each connection. */
+    /** Wraps each connection, as p6spy and OpenTelemetry do. */
     static final class CountingWrapper extends DelegatingDataSource {
 
         final AtomicInteger connections = new AtomicInteger();

@@ -303,7 +303,7 @@ class FenceHttpTests {
             return new AccountController(accounts);
         }
 
-        /** As applications have it for all other errors. */
+        /** Applications have such a handler for all other errors. */
         @Bean
         CatchAll catchAll() {
             return new CatchAll();

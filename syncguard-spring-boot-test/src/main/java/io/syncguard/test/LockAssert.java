@@ -84,7 +84,8 @@ public final class LockAssert extends AbstractAssert<LockAssert, String> {
         control.history()
                 .together(key, otherKey)
                 .ifPresent(later -> failWithMessage(
-                        "Expected locks '%s' and '%s' never to be held together, but '%s' was granted to '%s' while '%s' was"
+                        "Expected locks '%s' and '%s' never to be held together, but '%s' was granted to '%s'"
+                                + " while '%s' was"
                                 + " held",
                         key, otherKey, later.key(), later.owner(), later.key().equals(key) ? otherKey : key));
         return this;

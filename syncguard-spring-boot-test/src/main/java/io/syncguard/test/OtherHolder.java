@@ -20,7 +20,9 @@ public final class OtherHolder implements AutoCloseable {
         this.lockId = lockId;
     }
 
-    /** Releases the lock: the first caller who waits gets it. Does nothing if it was released or its lease has ended. */
+    /**
+     * Releases the lock: the first caller who waits gets it. Does nothing if it was released or its lease has ended.
+     */
     public void release() {
         Answers.await(() -> process.release(List.of(ReleaseRequest.handingOver(new KeyedLockId(lockId)))));
     }

@@ -52,9 +52,11 @@ final class RunningTests {
         }
         throw new IllegalStateException(
                 running.isEmpty()
-                        ? "No test with @AutoConfigureTestLocks runs. Annotate the test class, or pass the LockTestControl"
+                        ? "No test with @AutoConfigureTestLocks runs. Annotate the test class, or pass the"
+                                + " LockTestControl"
                                 + " of another context: assertThatLock(control, key)"
-                        : "Several tests run at once, and this thread belongs to none of them. Pass the LockTestControl:"
+                        : "Several tests run at once, and this thread belongs to none of them. Pass the"
+                                + " LockTestControl:"
                                 + " assertThatLock(control, key)");
     }
 }

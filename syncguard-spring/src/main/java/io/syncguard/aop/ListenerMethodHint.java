@@ -21,7 +21,7 @@ final class ListenerMethodHint {
     /** The annotations for Kafka, RabbitMQ, JMS and Pulsar have this one. Alone it handles what nobody acknowledges. */
     private static final String MESSAGE_MAPPING = "org.springframework.messaging.handler.annotation.MessageMapping";
 
-    /** Those without it. */
+    /** Annotations of listeners that do not have it. */
     private static final Set<String> OTHER_LISTENERS = Set.of(
             "io.awspring.cloud.sqs.annotation.SqsHandler",
             "io.awspring.cloud.sqs.annotation.SqsListener",

@@ -38,7 +38,9 @@ record UnfitValue(Object value, String path, @Nullable String why) {
         return part.isEmpty() || whole.isEmpty() ? part + whole : part + " of " + whole;
     }
 
-    /** @param reference an expression for a property of the value, with {@code %s} for its name; {@code null} if unknown */
+    /**
+     * @param reference an expression for a property of the value, with {@code %s} for its name; {@code null} if unknown
+     */
     String description(@Nullable String reference) {
         return "a " + value.getClass().getTypeName() + ", "
                 + (why == null ? "which has no toString(). " + advice(reference) : why);

@@ -37,7 +37,8 @@ final class ClosedClass {
         nextSteps.add(
                 hasInterfaceForProxy(type)
                         ? "Set spring.aop.proxy-target-class=false: the proxy then has the interfaces of the class"
-                        : "Have it implement an interface with the method, and set spring.aop.proxy-target-class=false");
+                        : "Have it implement an interface with the method, and set"
+                                + " spring.aop.proxy-target-class=false");
         if (annotation.equals("@DistributedLock")) {
             nextSteps.add("Use a LockTemplate in the method");
         }

@@ -98,7 +98,9 @@ final class SoleAnnotation<A extends Annotation> {
                 .toList();
     }
 
-    /** Annotations of subclasses that only inherit the method. They count for the methods that these classes declare. */
+    /**
+     * Annotations of subclasses that only inherit the method. They count for the methods that these classes declare.
+     */
     private List<MergedAnnotation<A>> belowClassOf(Method method, Class<?> targetClass) {
         return isCoveredByClass(method)
                 ? Stream.<Class<?>>iterate(

@@ -27,10 +27,10 @@ import reactor.core.publisher.Mono;
  * Mono<Receipt> receipt = locks.mono(LockRequest.of("order", id), lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
- * <p>When a subscriber sees the end, the key is free. In a reactive transaction of Spring, the lock is released when that
- * has ended, and the same transaction can lock the key again. A subscriber that cancels does not wait for the release.
- * Cancelling a subscription that waits for its lock ends the wait. If too many subscriptions wait already, further ones
- * fail at once with {@link LockErrorCode#RATE_LIMITED}: see {@link ReactiveThreads}.
+ * <p>When a subscriber sees the end, the key is free. In a reactive transaction of Spring, the lock is released when
+ * that has ended, and the same transaction can lock the key again. A subscriber that cancels does not wait for the
+ * release. Cancelling a subscription that waits for its lock ends the wait. If too many subscriptions wait already,
+ * further ones fail at once with {@link LockErrorCode#RATE_LIMITED}: see {@link ReactiveThreads}.
  *
  * <p>A {@link LockManager#routing routing} manager is asked once for each subscription, on the thread that subscribes.
  * Nested subscriptions use the manager of the outer one, whatever thread they are on.

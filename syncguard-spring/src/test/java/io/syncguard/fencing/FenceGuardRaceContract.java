@@ -270,7 +270,7 @@ abstract class FenceGuardRaceContract {
             other.get(A_WHILE_MILLIS, TimeUnit.MILLISECONDS);
             throw new AssertionError("The second check has passed, and its transaction was committed before the first");
         } catch (TimeoutException | ExecutionException ex) {
-            // As it should.
+            // The second check waits or fails, as it should.
         } catch (InterruptedException ex) {
             throw new IllegalStateException(ex);
         }

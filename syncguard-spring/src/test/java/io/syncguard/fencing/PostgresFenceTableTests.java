@@ -117,7 +117,7 @@ class PostgresFenceTableTests {
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
     }
 
-    /** As Flyway runs it. */
+    /** Returns the script as Flyway runs it. */
     private static String script() throws IOException {
         return new FenceTable(FenceGuard.DEFAULT_TABLE)
                 .fill(new ClassPathResource(FenceSchema.location("postgresql") + "/R__syncguard_fences.sql")

@@ -14,7 +14,7 @@ import javax.net.SocketFactory;
 /** Sockets for a driver that count round trips: each time that the driver reads after it has written. */
 public final class CountingSockets extends SocketFactory {
 
-    /** Of all sockets: a driver makes its own instance of this class. */
+    /** Counts for all sockets, because a driver makes its own instance of this class. */
     private static final AtomicLong TRIPS = new AtomicLong();
 
     static long roundTrips() {

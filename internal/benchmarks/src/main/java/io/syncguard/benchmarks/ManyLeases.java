@@ -19,7 +19,7 @@ import org.springframework.context.ConfigurableApplicationContext;
  */
 public final class ManyLeases {
 
-    /** As many as one call may acquire. */
+    /** One call may acquire as many. */
     private static final int TOGETHER = 1000;
 
     private ManyLeases() {}

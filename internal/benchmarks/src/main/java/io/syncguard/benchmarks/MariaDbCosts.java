@@ -4,7 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The cost of a pair of acquire and release on a free key of MariaDB. It does not depend on the load of the machine. */
+/**
+ * The cost of a pair of acquire and release on a free key of MariaDB. It does not depend on the load of the machine.
+ */
 final class MariaDbCosts implements Measurement {
 
     private static final int PAIRS = 100;

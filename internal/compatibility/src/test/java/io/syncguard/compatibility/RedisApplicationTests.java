@@ -92,7 +92,7 @@ class RedisApplicationTests {
         }
     }
 
-    /** As {@code @RefreshScope}. */
+    /** A scope as {@code @RefreshScope} has it. */
     @Configuration(proxyBeanMethods = false)
     static class InScope {
 

@@ -28,7 +28,7 @@ import org.springframework.util.ClassUtils;
 /** The options under which the driver runs are the same in all of its versions. */
 class RedisDriverOptionsTests {
 
-    /** Of these, each version has others. They have no effect: no request waits for a connection or has a timer. */
+    /** These options differ between versions. They have no effect: no request waits for a connection or has a timer. */
     private static final Set<String> WITHOUT_EFFECT =
             Set.of("isCancelCommandsOnReconnectFailure", "getRelaxedTimeout", "getTcpUserTimeout");
 

@@ -71,7 +71,7 @@ class SliceTests {
         }
     }
 
-    /** As the annotation does. */
+    /** Imports the classes that the annotation imports. */
     abstract static class SliceImports extends AutoConfigurationImportSelector {
 
         private final List<String> annotations;
@@ -81,7 +81,8 @@ class SliceTests {
         }
 
         @Override
-        protected List<String> getCandidateConfigurations(AnnotationMetadata metadata, AnnotationAttributes attributes) {
+        protected List<String> getCandidateConfigurations(
+                AnnotationMetadata metadata, AnnotationAttributes attributes) {
             return annotations.stream()
                     .map(name -> ClassUtils.resolveClassName(name, null))
                     .flatMap(slice ->

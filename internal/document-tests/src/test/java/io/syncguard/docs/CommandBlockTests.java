@@ -80,7 +80,7 @@ class CommandBlockTests {
         return words(command).get(0).replaceFirst("(?s)=.*", "=");
     }
 
-    /** Without the variables in front of the program. */
+    /** Returns the words of a command, without the variables in front of the program. */
     private static List<String> words(String command) {
         List<String> words = WORD.matcher(command)
                 .results()

@@ -90,7 +90,7 @@ class CounterGrowthRecipeTests {
                     .containsExactly(
                             Map.of("name", "order", "counters", 20L, "largest_fence", 1L),
                             Map.of("name", "stock", "counters", 1L, "largest_fence", 3L));
-            // As the comment says for a large table.
+            // The comment in the sample says this for a large table.
             counting.database.queryForList(
                     sample("counter-growth.sql", "counter-names").replaceFirst("-- .*: (.*),.*", "$1"));
         });

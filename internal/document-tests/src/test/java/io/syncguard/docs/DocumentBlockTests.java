@@ -9,7 +9,9 @@ import org.junit.jupiter.api.Test;
 /** Each block of the documents is run by a test, or is listed here. */
 class DocumentBlockTests {
 
-    /** PropertyBlockTests, SqlBlockTests, DependencyBlockTests, CommandBlockTests, and WalkThroughTests of the sample. */
+    /**
+     * PropertyBlockTests, SqlBlockTests, DependencyBlockTests, CommandBlockTests, and WalkThroughTests of the sample.
+     */
     private static final Set<String> RUN =
             Set.of("properties", "yaml", "sql", "xml", "groovy", "sh", "redis-cli", "console");
 

@@ -179,7 +179,7 @@ class DocumentationTests {
                 .allSatisfy(property -> assertThat(elections).contains("\n| `" + property + "` |"));
     }
 
-    /** Those of the library, of its module for tests and of the contract kit, by their simple names. */
+    /** Returns the public types of the library, its module for tests and the contract kit, by their simple names. */
     private static Map<String, List<String>> publicTypes() throws IOException {
         List<String> types = new ArrayList<>(LibraryModules.importAll().stream()
                 .filter(type -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))

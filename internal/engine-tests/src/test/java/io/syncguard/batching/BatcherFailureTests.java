@@ -150,7 +150,7 @@ class BatcherFailureTests {
         one.occupy("c");
     }
 
-    /** Behind one that goes alone, and returns. */
+    /** Sends requests in a batch, behind one that goes alone and returns. */
     private List<BatchCaller> sendInBatch(String... names) {
         ManualStatement first = one.occupy("first").get(0);
         List<BatchCaller> callers = one.sendEach(names);

@@ -133,7 +133,7 @@ class ErrorTests {
         eventually().until(() -> count("failed EXTEND INTERNAL") == DueRequests.CHUNK && count("extended") == 100);
         fixture.time.advance(Duration.ofMillis(2_500));
 
-        // Those of the second statement are extended along with them.
+        // The leases of the second statement are extended along with them.
         eventually().until(() -> count("extended") >= 100 + DueRequests.CHUNK);
         assertThat(handles).allMatch(LockHandle::isHeld);
     }

@@ -158,9 +158,9 @@ class ForcedReleaseTests {
             assertThat(log.messages())
                     .singleElement()
                     .asString()
-                    .contains(
-                            "ended 'another process' (fence 500), 'another process' (fence 501), 'another process'"
-                                    + " (fence 502) and 2 more; left because of a running commit: 'another process' (fence 1).");
+                    .contains("ended 'another process' (fence 500), 'another process' (fence 501), 'another process'"
+                            + " (fence 502) and 2 more; left because of a running commit: 'another"
+                            + " process' (fence 1).");
         }
     }
 

@@ -27,7 +27,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Code that is not ours throws checked exceptions, and strands no lease: drivers, observers, transactions, callbacks. */
+/**
+ * Code that is not ours throws checked exceptions, and strands no lease: drivers, observers, transactions, callbacks.
+ */
 class ForeignCodeTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:42");

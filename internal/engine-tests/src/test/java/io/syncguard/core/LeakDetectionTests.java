@@ -223,7 +223,7 @@ class LeakDetectionTests {
             off.settle();
 
             assertThat(log.messages()).isEmpty();
-            // That of the other engine.
+            // The thread belongs to the other engine.
             assertThat(Thread.getAllStackTraces().keySet().stream()
                             .filter(thread -> thread.getName().equals("syncguard-leaks")))
                     .hasSizeLessThanOrEqualTo(1);

@@ -479,8 +479,8 @@ class ShutdownTests {
     }
 
     /**
-     * Closes the locks, and returns whether the thread still has its flag then. Waits until it waits for others, or does
-     * not: an interrupted one that looks at the clock again and again does.
+     * Closes the locks, and returns whether the thread still has its flag then. Waits until it waits for others, or
+     * does not: an interrupted one that looks at the clock again and again does.
      */
     private FutureTask<Boolean> closeInInterruptedThread() {
         FutureTask<Boolean> closing = new FutureTask<>(() -> {

@@ -152,7 +152,7 @@ class LeaderErrorTests {
         }
     }
 
-    /** Those of the fixture, whose failures reach the campaign when the test wants it. */
+    /** Returns the locks of the fixture. Their failures reach the campaign when the test wants it. */
     private LockManager locksWithSlowFailures(CountDownLatch again) {
         LockManager locks = fixture.process.engine;
         return (LockManager) Proxy.newProxyInstance(

@@ -53,8 +53,10 @@ public final class HostileObjects {
                         PERFORM attack.put(f || '_bool', l || ',' || r, 'bool');
                         PERFORM attack.put(f || '_left', l || ',' || r, l);
                         FOREACH o IN ARRAY string_to_array(:operators, ' ') LOOP
-                            EXECUTE format('CREATE OPERATOR public.%s (FUNCTION = public.%I, LEFTARG = %s, RIGHTARG = %s)',
-                                o, f || CASE WHEN o IN ('+', '-', '*', '/', '%', '||') THEN '_left' ELSE '_bool' END, l, r);
+                            EXECUTE format('CREATE OPERATOR public.%s (FUNCTION = public.%I, LEFTARG = %s,'
+                                || ' RIGHTARG = %s)', o,
+                                f || CASE WHEN o IN ('+', '-', '*', '/', '%', '||') THEN '_left' ELSE '_bool' END,
+                                l, r);
                         END LOOP;
                     END LOOP;
                 END LOOP;

@@ -21,7 +21,7 @@ public final class LibraryModules {
     private LibraryModules() {}
 
     public static Path classesOf(String module) {
-        // A module of the library, or one in "internal".
+        // The module is one of the library, or stands in "internal".
         Path beside = Path.of("..", module);
         Path found = Files.isDirectory(beside) ? beside : Path.of("..", "..", module);
         return found.resolve("target").resolve("classes");

@@ -42,7 +42,7 @@ class AvailableMemoryTests {
     @Test
     void the_limit_of_the_older_control_groups_counts() throws IOException {
         write("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/docker/1f\n0::/\n");
-        // As in a container, the path of the group is not there.
+        // The path of the group is not there, as in a container.
         group("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
 
         assertThat(available()).isEqualTo((2048 - 1000 + 200) * MB);

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * A test may be the first to log, or log while another thread does so for the first time. Each case needs a process that
- * has not logged yet.
+ * A test may be the first to log, or log while another thread does so for the first time. Each case needs a process
+ * that has not logged yet.
  */
 class LogbackLoggerTests {
 

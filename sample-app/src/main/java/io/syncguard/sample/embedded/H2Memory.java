@@ -23,7 +23,7 @@ record H2Memory(String url, Closeable end) implements Closeable {
     static H2Memory join(SharedServer shared) throws SQLException {
         System.setProperty("h2.bindAddress", "127.0.0.1");
         Server server = Server.createTcpServer("-tcpPort", Integer.toString(shared.port()));
-        // Before the start of the server, which creates no database for others.
+        // The database is created before the server starts, because the server creates none for others.
         Connection database = connect("jdbc:h2:" + DATABASE);
         try {
             server.start();

@@ -36,7 +36,7 @@ final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
     @Override
     public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-        // Without creating any bean, as conditions do.
+        // Like conditions, this creates no bean.
         String[] own = beans.getBeanNamesForType(LockBackend.class, true, false);
         List<Backend> named = Backend.namedIn(environment);
         if (own.length > 0) {

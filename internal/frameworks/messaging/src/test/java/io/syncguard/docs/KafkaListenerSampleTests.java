@@ -39,7 +39,9 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** The listeners of docs/messaging.md on Kafka, compiled and run by an instance, and what Spring Kafka does by default. */
+/**
+ * The listeners of docs/messaging.md on Kafka, compiled and run by an instance, and what Spring Kafka does by default.
+ */
 @Timeout(60)
 class KafkaListenerSampleTests {
 

@@ -62,7 +62,7 @@ abstract class LeadershipStressContract {
         assertThat(history.terms()).anyMatch(term -> term.lastFence() > term.firstFence());
     }
 
-    /** After those faults that end every term. */
+    /** Returns the times of fail-overs after the faults that end every term, in milliseconds. */
     private Map<Fault, List<Long>> failOvers() {
         Map<Fault, List<Long>> millis = new EnumMap<>(Fault.class);
         run.faults().forEach((fault, moments) -> {

@@ -15,10 +15,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Every campaign of the matrix, two at a time; in a usual build, a few faults of one server of each store. {@code syncguard.matrix.rounds} is the number of rounds of each fault,
- * {@code syncguard.matrix.plans} an expression for the names of the campaigns, {@code syncguard.matrix.tolerance} the
- * milliseconds by which times may be longer than promised, and {@code syncguard.results} the directory that gets
- * the results.
+ * Every campaign of the matrix, two at a time; in a usual build, a few faults of one server of each store.
+ * {@code syncguard.matrix.rounds} is the number of rounds of each fault, {@code syncguard.matrix.plans} an expression
+ * for the names of the campaigns, {@code syncguard.matrix.tolerance} the milliseconds by which times may be longer than
+ * promised, and {@code syncguard.results} the directory that gets the results.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class MatrixTests {

@@ -25,7 +25,7 @@ class SoakTests {
 
     private static final Duration TOLERANCE = Duration.ofMillis(Long.getLong("syncguard.matrix.tolerance", 1000));
 
-    /** So many measurements in a run. */
+    /** The number of measurements in a run. */
     private static final int MEASUREMENTS = 180;
 
     static Stream<Plan<?>> plans() {

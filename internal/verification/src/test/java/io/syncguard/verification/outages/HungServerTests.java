@@ -48,8 +48,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A server hangs, at each moment of a request. No operation lasts longer than its wait time and one network timeout, and
- * an interrupted caller is back within half a second from everything but a release.
+ * A server hangs, at each moment of a request. No operation lasts longer than its wait time and one network timeout,
+ * and an interrupted caller is back within half a second from everything but a release.
  */
 @Tag("verification")
 class HungServerTests {
@@ -62,7 +62,7 @@ class HungServerTests {
     /** A busy machine is late. Without one limit for the whole request, it would be later by half a timeout. */
     private static final Duration LATENESS = Duration.ofMillis(450);
 
-    /** From when on HikariCP tests an idle connection before it lends it. */
+    /** HikariCP tests a connection before it lends it if the connection was idle for longer. */
     private static final String ALIVE_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
 
     private static final Set<String> RELEASES = Set.of("release", "release by id");

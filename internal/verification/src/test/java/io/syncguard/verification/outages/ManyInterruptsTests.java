@@ -42,7 +42,7 @@ class ManyInterruptsTests {
     private static final int INTERRUPTS = 1_500;
     private static final int THREADS = 6;
 
-    /** So that most interrupts meet a request. */
+    /** Answers take so long that most interrupts meet a request. */
     private static final Duration ANSWER = Duration.ofMillis(20);
 
     private final AtomicBoolean stop = new AtomicBoolean();

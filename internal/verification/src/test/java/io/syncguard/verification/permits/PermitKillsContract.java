@@ -43,7 +43,7 @@ abstract class PermitKillsContract {
 
     private static final int KILLS_OF_A_REPORT = 50;
 
-    /** For the start of a process, and for its first work. */
+    /** A process may take so long for its start and its first work. */
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private static final long MOST_WORK_NANOS = 400_000_000L;

@@ -65,7 +65,7 @@ class RedisPausedProcessTests {
         eventually().until(() -> child.ask("held").startsWith("waiter="));
     }
 
-    /** Until the queue entry lapses. */
+    /** Returns the time until the queue entry lapses. */
     private long millisLeft() {
         long expiry =
                 (long) redis.commands().zrangeWithScores(WAITING, 0, 0).get(0).getScore();

@@ -22,15 +22,17 @@ final class MariaDbRowLog {
     /** The store decides by the time that its session read last. Faults read none. */
     private static final String TRIGGER = """
             CREATE TRIGGER log_%1$s_%2$s AFTER %2$s ON %1$s FOR EACH ROW
-            INSERT INTO row_log (position, now_ms, kind, operation, lock_key, lock_id, shared, arrival, expires_at, fence)
-            SELECT NEXTVAL(row_positions), COALESCE(@syncguard_now, FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)), '%3$s', '%2$s', %4$s.lock_key, %5$s
+            INSERT INTO row_log
+                (position, now_ms, kind, operation, lock_key, lock_id, shared, arrival, expires_at, fence)
+            SELECT NEXTVAL(row_positions), COALESCE(@syncguard_now, FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)),
+                '%3$s', '%2$s', %4$s.lock_key, %5$s
             """;
 
     private static final String LEASE = "ROW.lock_id, ROW.mode = 'SHARED', 0, ROW.expires_at, ROW.fence";
     private static final String ENTRY = "ROW.lock_id, ROW.mode = 'SHARED', ROW.place, ROW.expires_at, 0";
     private static final String COUNTER = "'', FALSE, 0, 0, ROW.fence";
 
-    /** As in {@link PostgresRowLog}. */
+    /** {@link PostgresRowLog} orders them in the same way. */
     private static final String IN_ORDER = """
             WITH changes AS (
                 SELECT *, MIN(position) OVER (PARTITION BY transaction) AS first,

@@ -13,8 +13,8 @@ final class PostgresRowLog {
      */
     private static final String TRIGGERS = """
             CREATE TABLE row_log (
-                position BIGSERIAL, transaction BIGINT, now_ms BIGINT, kind TEXT, operation TEXT, key TEXT, lock_id TEXT,
-                shared BOOLEAN, arrival BIGINT, expires_at_ms BIGINT, fence BIGINT);
+                position BIGSERIAL, transaction BIGINT, now_ms BIGINT, kind TEXT, operation TEXT, key TEXT,
+                lock_id TEXT, shared BOOLEAN, arrival BIGINT, expires_at_ms BIGINT, fence BIGINT);
             CREATE FUNCTION log_row() RETURNS TRIGGER LANGUAGE plpgsql AS $function$
             DECLARE
                 v_old JSONB := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;

@@ -1,7 +1,8 @@
 package io.syncguard.verification.stress;
 
 /**
- * A row that a transaction of the store has changed; in Redis, a member of a set or a counter that a script has changed.
+ * A row that a transaction of the store has changed; in Redis, a member of a set or a counter that a script has
+ * changed.
  *
  * @param transaction its number
  * @param nowMillis the server's clock when the row was changed
