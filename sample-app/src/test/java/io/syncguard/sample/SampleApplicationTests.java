@@ -146,7 +146,7 @@ class SampleApplicationTests {
                 .until(() -> get("/actuator/syncguard/report:hangs").join(), answer -> answer.statusCode() == 200);
         assertThat(lock.body()).contains("\"key\":\"report:hangs\"", "\"owner\":\"order-service@");
         assertThat(get("/actuator/syncguard?prefix=report:").join().body())
-                .contains("\"report:hangs\"", "\"settlement\":{\"joined\":true", "\"syncGuardLockManager\"");
+                .contains("\"report:hangs\"", "\"settlement\":{\"joined\":true", "\"postgres\"");
 
         HttpResponse<String> released = delete("/actuator/syncguard/report:hangs?reason=a+test");
 

@@ -12,7 +12,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param instance the process that answers, by a number of its own: another one may have the same owner label
  * @param keysShown whether the reader sees keys, and not their hashes
- * @param managers by the names of their beans
+ * @param managers by the names of their beans, or of the stores of those that the library declares
  * @param elections in which this process takes part, by name
  * @param names the counts of this process, by the names of the locks
  * @param events the events of this process, in their order

@@ -63,7 +63,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     private final Paced<OwnLocks> own;
 
     /**
-     * @param managers by the names of their beans, the primary one first
+     * @param managers by the names of their beans, or of their stores, the primary one first
      * @param election in which this process may take part
      * @param journal receives the events of this process
      * @param permits how many permits the annotated methods of a name have
@@ -120,7 +120,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
      * Returns one lock.
      *
      * @param key the key, or its hash while keys are hidden
-     * @param manager the name of a bean; the primary manager if not given
+     * @param manager its name in the answer; the primary manager if not given
      * @return {@code null} if nobody holds the key or waits for it
      */
     @ReadOperation

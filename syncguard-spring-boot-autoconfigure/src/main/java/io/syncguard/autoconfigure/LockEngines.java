@@ -25,16 +25,30 @@ final class LockEngines extends AbstractMap<String, LockEngine> {
 
     /** Returns the engines of this context, without those of its parents. */
     static Map<String, LockEngine> of(ListableBeanFactory beans) {
-        Map<String, LockEngine> engines = new LinkedHashMap<>(beans.getBeansOfType(LockEngine.class));
-        LockEngine second = engines.remove(SyncGuardAutoConfiguration.SECOND_MANAGER);
+        Map<String, LockEngine> found = beans.getBeansOfType(LockEngine.class);
+        Map<String, LockEngine> engines = new LinkedHashMap<>();
+        found.forEach((bean, engine) -> {
+            if (!bean.equals(SyncGuardAutoConfiguration.SECOND_MANAGER)) {
+                engines.put(nameOf(bean, engine, found), engine);
+            }
+        });
+        LockEngine second = found.get(SyncGuardAutoConfiguration.SECOND_MANAGER);
         if (second != null) {
-            engines.put(SyncGuardAutoConfiguration.SECOND_MANAGER, second);
+            engines.put(nameOf(SyncGuardAutoConfiguration.SECOND_MANAGER, second, found), second);
         }
         Map<String, LockEngine> tenants = beans.getBeansOfType(TenantEngines.class).values().stream()
                 .findFirst()
                 .map(TenantEngines::engines)
                 .orElse(Map.of());
         return new LockEngines(engines, tenants);
+    }
+
+    /** The name that people gave, or that of the store for a bean of the library. */
+    private static String nameOf(String bean, LockEngine engine, Map<String, LockEngine> all) {
+        boolean isOfLibrary = bean.equals(SyncGuardAutoConfiguration.MANAGER)
+                || bean.equals(SyncGuardAutoConfiguration.SECOND_MANAGER);
+        String store = engine.admin().backend().name();
+        return isOfLibrary && !all.containsKey(store) ? store : bean;
     }
 
     /** Returns the current engines. */

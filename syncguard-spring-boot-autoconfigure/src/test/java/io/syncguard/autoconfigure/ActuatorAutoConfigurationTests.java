@@ -61,7 +61,7 @@ class ActuatorAutoConfigurationTests {
                     SyncGuardEndpoint endpoint = context.getBean(SyncGuardEndpoint.class);
                     assertThat(endpoint.locks(null, null, null, null, null, null, null, null, null)
                                     .managers())
-                            .containsOnlyKeys("syncGuardLockManager");
+                            .containsOnlyKeys("memory");
                     assertThat(endpoint.locks(null, null, null, null, null, null, null, null, null)
                                     .toString())
                             .doesNotContain("order:42");
@@ -97,7 +97,7 @@ class ActuatorAutoConfigurationTests {
                     assertThat(context.getBean(SyncGuardEndpoint.class)
                                     .locks(null, null, null, null, null, null, null, null, null)
                                     .managers()
-                                    .get("syncGuardLockManager")
+                                    .get("memory")
                                     .locks())
                             .extracting(lock -> lock.permitsInUse() + " of " + lock.permits())
                             .containsExactlyInAnyOrder("1 of [" + permits.replace(" ", ", ") + "]", "1 of []");
@@ -131,12 +131,10 @@ class ActuatorAutoConfigurationTests {
     void the_info_has_the_store_of_each_manager_and_its_owner_on_request() {
         runner.withPropertyValues("syncguard.owner=orders@7")
                 .run(context -> assertThat(infoOf(context))
-                        .containsEntry("locks", Map.of("syncGuardLockManager", Map.of("backend", "memory"))));
+                        .containsEntry("locks", Map.of("memory", Map.of("backend", "memory"))));
         runner.withPropertyValues("syncguard.owner=orders@7", "management.info.syncguard.show-owner=true")
                 .run(context -> assertThat(infoOf(context))
-                        .containsEntry(
-                                "locks",
-                                Map.of("syncGuardLockManager", Map.of("backend", "memory", "owner", "orders@7"))));
+                        .containsEntry("locks", Map.of("memory", Map.of("backend", "memory", "owner", "orders@7"))));
         runner.withPropertyValues("management.info.syncguard.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(StoreInfoContributor.class));
     }
@@ -159,7 +157,7 @@ class ActuatorAutoConfigurationTests {
                         hashes.add(context.getBean(SyncGuardEndpoint.class)
                                 .locks(null, null, null, null, null, null, null, null, null)
                                 .managers()
-                                .get("syncGuardLockManager")
+                                .get("memory")
                                 .locks()
                                 .get(0)
                                 .key());

@@ -243,7 +243,7 @@ class EndpointPathTests {
                 "key=\u00fc",
                 "key=a&reason=%FF",
                 "key=a&reason=x&reason=y",
-                "key=a&manager=syncGuardLockManager&manager=syncGuardLockManager")) {
+                "key=a&manager=memory&manager=memory")) {
             for (String method : List.of("DELETE", "GET")) {
                 assertThat(send(type, method, "/app/actuator/syncguard?" + query, "")
                                 .status())

@@ -165,7 +165,7 @@ class PostgresApplicationTests {
     @Test
     void the_health_of_the_locks_is_shown() throws Exception {
         assertThat(send("GET", "/actuator/health/syncguard").body())
-                .contains("\"status\":\"UP\"", "\"syncGuardLockManager\":{\"backend\":\"postgres\"");
+                .contains("\"status\":\"UP\"", "\"postgres\":{\"backend\":\"postgres\"");
     }
 
     @Test

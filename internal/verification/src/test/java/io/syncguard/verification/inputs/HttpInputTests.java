@@ -157,7 +157,7 @@ class HttpInputTests {
     private String value(String name) {
         return switch (name) {
             case "limit", "since" -> inputs.chance(70) ? Long.toString(inputs.anyLong()) : inputs.text();
-            case "manager" -> inputs.chance(70) ? "syncGuardLockManager" : inputs.text();
+            case "manager" -> inputs.chance(70) ? "postgres" : inputs.text();
             case "after" -> inputs.chance(50) ? "page:" + inputs.text() : inputs.text();
             default -> inputs.text();
         };
