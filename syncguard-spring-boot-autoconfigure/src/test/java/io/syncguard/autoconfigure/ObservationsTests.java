@@ -110,9 +110,9 @@ class ObservationsTests {
                     .findFirst()
                     .orElseThrow();
             assertThat(acquire.getName()).isEqualTo("lock acquire orders");
-            assertThat(attribute(wait, "holder.owner")).isEqualTo("instance 1");
-            assertThat(attribute(acquire, "holder.owner")).isEqualTo("instance 1");
-            assertThat(attribute(wait, "outcome")).isEqualTo("acquired");
+            assertThat(attribute(wait, "syncguard.lock.holder.owner")).isEqualTo("instance 1");
+            assertThat(attribute(acquire, "syncguard.lock.holder.owner")).isEqualTo("instance 1");
+            assertThat(attribute(wait, "syncguard.lock.outcome")).isEqualTo("acquired");
             assertThat(wait.getStatus().getStatusCode()).isNotEqualTo(StatusCode.ERROR);
         });
     }
@@ -130,8 +130,8 @@ class ObservationsTests {
                 await().atMost(Duration.ofSeconds(5))
                         .until(() -> spans(application).size() == 2);
                 SpanData held = span(application, "lock held orders");
-                assertThat(attribute(held, "outcome")).isEqualTo("lost");
-                assertThat(attribute(held, "error.code")).isEqualTo("lost");
+                assertThat(attribute(held, "syncguard.lock.outcome")).isEqualTo("lost");
+                assertThat(attribute(held, "error.type")).isEqualTo("lost");
                 assertThat(held.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
                 assertThat(held.getEvents().stream().map(event -> event.getName()))
                         .contains("lock lost");

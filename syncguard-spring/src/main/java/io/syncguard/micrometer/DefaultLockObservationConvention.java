@@ -1,10 +1,10 @@
 package io.syncguard.micrometer;
 
+import static io.syncguard.micrometer.LockObservationDocumentation.HighCardinalityKeys.ERROR_TYPE;
 import static io.syncguard.micrometer.LockObservationDocumentation.HighCardinalityKeys.FENCE;
 import static io.syncguard.micrometer.LockObservationDocumentation.HighCardinalityKeys.HOLDER_OWNER;
 import static io.syncguard.micrometer.LockObservationDocumentation.HighCardinalityKeys.KEY_HASH;
 import static io.syncguard.micrometer.LockObservationDocumentation.LowCardinalityKeys.BACKEND;
-import static io.syncguard.micrometer.LockObservationDocumentation.LowCardinalityKeys.ERROR_CODE;
 import static io.syncguard.micrometer.LockObservationDocumentation.LowCardinalityKeys.MODE;
 import static io.syncguard.micrometer.LockObservationDocumentation.LowCardinalityKeys.NAME;
 import static io.syncguard.micrometer.LockObservationDocumentation.LowCardinalityKeys.OUTCOME;
@@ -30,8 +30,7 @@ public final class DefaultLockObservationConvention implements LockObservationCo
                 NAME.withValue(context.name()),
                 MODE.withValue(lowerCase(context.request().mode(), "")),
                 BACKEND.withValue(context.backend()),
-                OUTCOME.withValue(lowerCase(context.outcome(), "unknown")),
-                ERROR_CODE.withValue(lowerCase(context.errorCode(), "none")));
+                OUTCOME.withValue(lowerCase(context.outcome(), "unknown")));
     }
 
     @Override
@@ -39,6 +38,11 @@ public final class DefaultLockObservationConvention implements LockObservationCo
         KeyValues values = KeyValues.of(KEY_HASH.withValue(context.keyHash()));
         if (context.fence() != null) {
             values = values.and(FENCE.withValue(context.fence().toString()));
+        }
+        Throwable error = context.getError();
+        if (error != null) {
+            values = values.and(ERROR_TYPE.withValue(
+                    lowerCase(context.errorCode(), error.getClass().getName())));
         }
         String owner = context.holderOwner();
         return owner == null ? values : values.and(HOLDER_OWNER.withValue(owner));

@@ -61,22 +61,16 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
     public enum LowCardinalityKeys implements KeyName {
 
         /** The name of the annotation or the request. */
-        NAME("name"),
+        NAME("syncguard.lock.name"),
 
         /** The mode: {@code exclusive} or {@code shared}. */
-        MODE("mode"),
+        MODE("syncguard.lock.mode"),
 
         /** The backend: {@code postgres} or {@code redis}. */
-        BACKEND("backend"),
+        BACKEND("syncguard.lock.backend"),
 
         /** The {@link io.syncguard.LockOutcome} in lower case; {@code unknown} before the end. */
-        OUTCOME("outcome"),
-
-        /**
-         * The {@link io.syncguard.LockErrorCode} in lower case; {@code none} without an error, and for an exception of
-         * a body that is not a {@link io.syncguard.LockException}.
-         */
-        ERROR_CODE("error.code");
+        OUTCOME("syncguard.lock.outcome");
 
         private final String key;
 
@@ -94,13 +88,19 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
     public enum HighCardinalityKeys implements KeyName {
 
         /** The hash of the key, as lookups show it. */
-        KEY_HASH("key.hash"),
+        KEY_HASH("syncguard.lock.key.hash"),
 
         /** The fence of the grant, once there is one. */
-        FENCE("fence"),
+        FENCE("syncguard.lock.fence"),
 
         /** The owner of the lock for which an acquisition waited, or because of which it was refused. */
-        HOLDER_OWNER("holder.owner");
+        HOLDER_OWNER("syncguard.lock.holder.owner"),
+
+        /**
+         * The {@link io.syncguard.LockErrorCode} in lower case, or the class of another exception of a body. Absent
+         * without an error, as OpenTelemetry asks.
+         */
+        ERROR_TYPE("error.type");
 
         private final String key;
 

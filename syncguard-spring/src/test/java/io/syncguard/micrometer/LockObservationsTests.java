@@ -105,20 +105,19 @@ class LockObservationsTests {
         for (LockObservationContext context : stopped.contexts) {
             assertThat(context.getLowCardinalityKeyValues())
                     .containsExactlyInAnyOrder(
-                            KeyValue.of("name", "orders"),
-                            KeyValue.of("mode", "exclusive"),
-                            KeyValue.of("backend", "memory"),
-                            KeyValue.of("outcome", outcomes.get(context.observation())),
-                            KeyValue.of("error.code", "none"));
+                            KeyValue.of("syncguard.lock.name", "orders"),
+                            KeyValue.of("syncguard.lock.mode", "exclusive"),
+                            KeyValue.of("syncguard.lock.backend", "memory"),
+                            KeyValue.of("syncguard.lock.outcome", outcomes.get(context.observation())));
             assertThat(context.getHighCardinalityKeyValues())
-                    .contains(KeyValue.of("key.hash", Hashes.abbreviated(KEY)));
+                    .contains(KeyValue.of("syncguard.lock.key.hash", Hashes.abbreviated(KEY)));
             assertThat(context.getAllKeyValues().stream().map(KeyValue::getValue))
                     .noneMatch(value -> value.contains(KEY));
             assertThat(context.getContextualName())
                     .isEqualTo("lock " + context.observation().operation() + " orders");
         }
-        assertThat(stopped.high("held", "fence")).isEqualTo("000000000000001");
-        assertThat(stopped.high("acquire", "fence")).isNull();
+        assertThat(stopped.high("held", "syncguard.lock.fence")).isEqualTo("000000000000001");
+        assertThat(stopped.high("acquire", "syncguard.lock.fence")).isNull();
     }
 
     @Test
@@ -153,10 +152,10 @@ class LockObservationsTests {
 
         assertThat(stopped.names()).startsWith("wait", "acquire");
         assertThat(stopped.parentOf("wait")).isEqualTo("syncguard.lock.acquire");
-        assertThat(stopped.high("wait", "holder.owner")).isEqualTo("elsewhere");
-        assertThat(stopped.high("acquire", "holder.owner")).isEqualTo("elsewhere");
-        assertThat(stopped.low("wait", "outcome")).isEqualTo("acquired");
-        assertThat(stopped.low("acquire", "outcome")).isEqualTo("acquired");
+        assertThat(stopped.high("wait", "syncguard.lock.holder.owner")).isEqualTo("elsewhere");
+        assertThat(stopped.high("acquire", "syncguard.lock.holder.owner")).isEqualTo("elsewhere");
+        assertThat(stopped.low("wait", "syncguard.lock.outcome")).isEqualTo("acquired");
+        assertThat(stopped.low("acquire", "syncguard.lock.outcome")).isEqualTo("acquired");
     }
 
     @Test
@@ -166,8 +165,8 @@ class LockObservationsTests {
         assertThat(fixture.engine.tryAcquire(ORDER)).isNull();
 
         assertThat(stopped.names()).containsExactly("acquire");
-        assertThat(stopped.low("acquire", "outcome")).isEqualTo("refused");
-        assertThat(stopped.high("acquire", "holder.owner")).isEqualTo("elsewhere");
+        assertThat(stopped.low("acquire", "syncguard.lock.outcome")).isEqualTo("refused");
+        assertThat(stopped.high("acquire", "syncguard.lock.holder.owner")).isEqualTo("elsewhere");
         assertThat(stopped.of("acquire").getError()).isNull();
     }
 
@@ -180,9 +179,9 @@ class LockObservationsTests {
 
         assertThatThrownBy(() -> EngineFixture.got(waiter)).hasCauseInstanceOf(LockNotAcquiredException.class);
         assertThat(stopped.names()).containsExactly("wait", "acquire");
-        assertThat(stopped.low("wait", "outcome")).isEqualTo("refused");
-        assertThat(stopped.low("acquire", "outcome")).isEqualTo("refused");
-        assertThat(stopped.low("acquire", "error.code")).isEqualTo("none");
+        assertThat(stopped.low("wait", "syncguard.lock.outcome")).isEqualTo("refused");
+        assertThat(stopped.low("acquire", "syncguard.lock.outcome")).isEqualTo("refused");
+        assertThat(stopped.high("acquire", "error.type")).isNull();
     }
 
     @Test
@@ -192,8 +191,8 @@ class LockObservationsTests {
         assertThatThrownBy(() -> fixture.engine.acquire(ORDER)).isInstanceOf(LockException.class);
 
         assertThat(stopped.names()).containsExactly("acquire");
-        assertThat(stopped.low("acquire", "outcome")).isEqualTo("failed");
-        assertThat(stopped.low("acquire", "error.code")).isEqualTo("auth_failed");
+        assertThat(stopped.low("acquire", "syncguard.lock.outcome")).isEqualTo("failed");
+        assertThat(stopped.high("acquire", "error.type")).isEqualTo("auth_failed");
         assertThat(stopped.of("acquire").getError()).isInstanceOf(LockException.class);
     }
 
@@ -211,8 +210,8 @@ class LockObservationsTests {
 
         eventually().until(waiter::isDone);
         eventually().until(() -> stopped.names().equals(List.of("wait", "acquire")));
-        assertThat(stopped.low("wait", "error.code")).isEqualTo("aborted");
-        assertThat(stopped.low("acquire", "error.code")).isEqualTo("aborted");
+        assertThat(stopped.high("wait", "error.type")).isEqualTo("aborted");
+        assertThat(stopped.high("acquire", "error.type")).isEqualTo("aborted");
     }
 
     @Test
@@ -261,8 +260,8 @@ class LockObservationsTests {
                 .hasMessage("out of stock");
 
         assertThat(stopped.of("held").getError()).hasMessage("out of stock");
-        assertThat(stopped.low("held", "outcome")).isEqualTo("released");
-        assertThat(stopped.low("held", "error.code")).isEqualTo("none");
+        assertThat(stopped.low("held", "syncguard.lock.outcome")).isEqualTo("released");
+        assertThat(stopped.high("held", "error.type")).isEqualTo("java.lang.IllegalStateException");
     }
 
     @Test
@@ -285,8 +284,8 @@ class LockObservationsTests {
         unblocked.countDown();
         assertThatThrownBy(() -> EngineFixture.got(body)).hasCauseInstanceOf(LockLostException.class);
         eventually().until(() -> stopped.names().contains("held"));
-        assertThat(stopped.low("held", "outcome")).isEqualTo("lost");
-        assertThat(stopped.low("held", "error.code")).isEqualTo("lost");
+        assertThat(stopped.low("held", "syncguard.lock.outcome")).isEqualTo("lost");
+        assertThat(stopped.high("held", "error.type")).isEqualTo("lost");
         assertThat(stopped.of("held").getError()).isInstanceOf(LockLostException.class);
     }
 
@@ -297,7 +296,7 @@ class LockObservationsTests {
         fixture.time.advance(TTL);
 
         eventually().until(() -> stopped.names().equals(List.of("acquire", "held")));
-        assertThat(stopped.low("held", "outcome")).isEqualTo("lost");
+        assertThat(stopped.low("held", "syncguard.lock.outcome")).isEqualTo("lost");
     }
 
     @Test
@@ -307,9 +306,9 @@ class LockObservationsTests {
 
         assertThat(lock.release()).isFalse();
 
-        assertThat(stopped.low("release", "outcome")).isEqualTo("lost");
+        assertThat(stopped.low("release", "syncguard.lock.outcome")).isEqualTo("lost");
         eventually().until(() -> stopped.names().contains("held"));
-        assertThat(stopped.low("held", "outcome")).isEqualTo("lost");
+        assertThat(stopped.low("held", "syncguard.lock.outcome")).isEqualTo("lost");
     }
 
     @Test
@@ -323,7 +322,7 @@ class LockObservationsTests {
         request.stop();
 
         assertThat(stopped.parentOf("extend")).isEqualTo("syncguard.lock.held");
-        assertThat(stopped.low("extend", "outcome")).isEqualTo("extended");
+        assertThat(stopped.low("extend", "syncguard.lock.outcome")).isEqualTo("extended");
         assertThat(stopped.threads.get(stopped.of("extend"))).isEqualTo("syncguard-events");
     }
 
@@ -335,8 +334,8 @@ class LockObservationsTests {
         fixture.time.advance(TTL.dividedBy(3));
 
         eventually().until(() -> stopped.names().contains("extend"));
-        assertThat(stopped.low("extend", "outcome")).isEqualTo("failed");
-        assertThat(stopped.low("extend", "error.code")).isEqualTo("network_timeout");
+        assertThat(stopped.low("extend", "syncguard.lock.outcome")).isEqualTo("failed");
+        assertThat(stopped.high("extend", "error.type")).isEqualTo("network_timeout");
         assertThat(lock.isHeld()).isTrue();
     }
 
@@ -348,8 +347,8 @@ class LockObservationsTests {
         fixture.time.advance(TTL.dividedBy(3));
 
         eventually().until(() -> stopped.names().contains("extend"));
-        assertThat(stopped.low("extend", "outcome")).isEqualTo("busy");
-        assertThat(stopped.low("extend", "error.code")).isEqualTo("none");
+        assertThat(stopped.low("extend", "syncguard.lock.outcome")).isEqualTo("busy");
+        assertThat(stopped.high("extend", "error.type")).isNull();
     }
 
     @Test
@@ -359,7 +358,7 @@ class LockObservationsTests {
 
         assertThatThrownBy(() -> lock.extend(TTL)).isInstanceOf(LockException.class);
 
-        assertThat(stopped.low("extend", "error.code")).isEqualTo("rate_limited");
+        assertThat(stopped.high("extend", "error.type")).isEqualTo("rate_limited");
         assertThat(stopped.parentOf("extend")).isEqualTo("syncguard.lock.held");
     }
 
@@ -370,8 +369,8 @@ class LockObservationsTests {
 
         lock.release();
 
-        assertThat(stopped.low("release", "error.code")).isEqualTo("service_unavailable");
-        assertThat(stopped.low("held", "outcome")).isEqualTo("released");
+        assertThat(stopped.high("release", "error.type")).isEqualTo("service_unavailable");
+        assertThat(stopped.low("held", "syncguard.lock.outcome")).isEqualTo("released");
         assertThat(stopped.of("held").getError()).isNull();
     }
 
