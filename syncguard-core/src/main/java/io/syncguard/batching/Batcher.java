@@ -99,7 +99,7 @@ final class Batcher<Q, A> implements AutoCloseable {
     /** The batches that have departed and whose answers are not delivered. */
     private final Set<Batch<Q, A>> departed = new HashSet<>();
 
-    /** Of the last statement; {@code null} if it was answered. Written by all threads that send. */
+    /** The failure of the last statement; {@code null} if it was answered. All threads that send write it. */
     private volatile @Nullable RuntimeException lastFailure;
 
     private final AtomicLong arrivals = new AtomicLong();

@@ -85,7 +85,7 @@ final class StoreHealth {
         }
     }
 
-    /** What is known while the probe is under way. */
+    /** The failure that callers get while the probe is under way; {@code null} if the store seems to work. */
     private @Nullable LockBackendException presumed() {
         if (Thread.currentThread().isInterrupted()) {
             return new LockBackendException(LockErrorCode.ABORTED, "Interrupted while the store was probed", null);

@@ -29,7 +29,7 @@ public final class CompleteConnection implements InvocationHandler {
     static final Set<Class<?>> PARTS =
             Set.of(Statement.class, PreparedStatement.class, ResultSet.class, DatabaseMetaData.class);
 
-    /** Methods that go to the driver's connection if the pool's lacks them. Those that only read go there, too. */
+    /** These methods go to the driver's connection if the pool's lacks them. Methods that only read go there, too. */
     private static final Set<String> OF_DRIVER = Set.of("createArrayOf", "setNetworkTimeout", "abort", "clearWarnings");
 
     private final Connection connection;

@@ -23,7 +23,7 @@ public final class SessionRights implements Predicate<String> {
     /** @param endpoint the address, relative to that of the running request */
     @Override
     public boolean test(String endpoint) {
-        WebInvocationPrivilegeEvaluator evaluator = rules.getIfAvailable();
+        WebInvocationPrivilegeEvaluator evaluator = rules.getIfUnique();
         if (evaluator == null
                 || !(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
             return true;
@@ -31,7 +31,7 @@ public final class SessionRights implements Predicate<String> {
         String application = attributes.getRequest().getContextPath();
         String address = URI.create(attributes.getRequest().getRequestURI())
                 .resolve(endpoint)
-                .getPath()
+                .getRawPath()
                 .substring(application.length());
         return evaluator.isAllowed(
                 application,

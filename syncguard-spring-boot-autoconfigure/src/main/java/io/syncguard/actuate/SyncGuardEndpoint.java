@@ -24,7 +24,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -57,6 +56,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     private final Map<String, LockEngine> managers;
     private final Supplier<@Nullable LeaderElection> election;
     private final EventJournal journal;
+    private final Supplier<Map<String, Set<Integer>>> permits;
     private final Show showValues;
     private final HiddenKeys hiddenKeys;
     private final LockLists lists;
@@ -77,13 +77,25 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             Supplier<Map<String, Set<Integer>>> permits,
             Show showValues,
             @Nullable String hashSecret) {
+        this(managers, election, journal, permits, showValues, hashSecret, Time.SYSTEM);
+    }
+
+    SyncGuardEndpoint(
+            Map<String, LockEngine> managers,
+            Supplier<@Nullable LeaderElection> election,
+            EventJournal journal,
+            Supplier<Map<String, Set<Integer>>> permits,
+            Show showValues,
+            @Nullable String hashSecret,
+            Time time) {
         this.managers = managers;
         this.election = election;
         this.journal = journal;
+        this.permits = permits;
         this.showValues = showValues;
         this.hiddenKeys = new HiddenKeys(hashSecret);
         this.lists = new LockLists(hiddenKeys);
-        this.own = new Paced<>(() -> OwnLocks.of(managers.values(), journal, permits.get()), Time.SYSTEM);
+        this.own = new Paced<>(() -> OwnLocks.of(managers.values(), journal, permits.get()), time);
     }
 
     /**
@@ -353,7 +365,9 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     private OwnLocks.OfManager ownLocks(LockEngine engine) {
-        return Objects.requireNonNull(own.get().byManager().get(engine));
+        OwnLocks.OfManager known = own.get().byManager().get(engine);
+        // The manager of a tenant may be newer than the last look.
+        return known != null ? known : OwnLocks.OfManager.of(engine, journal, permits.get());
     }
 
     private String keyOf(String hash) {

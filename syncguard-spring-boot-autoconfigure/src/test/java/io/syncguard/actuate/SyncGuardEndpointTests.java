@@ -18,6 +18,7 @@ import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
+import io.syncguard.core.ManualTime;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderSettings;
 import io.syncguard.spi.AcquireRequest;
@@ -36,6 +37,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -1089,6 +1091,27 @@ class SyncGuardEndpointTests {
         assertThat(found.managers().get("secondLockManager").locks()).isEmpty();
         assertThat(found.managers().get("lockManager").locks()).hasSize(1);
         return found.managers().get("lockManager").locks().get(0);
+    }
+
+    @Test
+    void a_manager_that_came_after_an_expensive_look_at_the_own_locks_is_shown() {
+        Map<String, LockEngine> managers = new LinkedHashMap<>(Map.of("lockManager", first.engine));
+        ManualTime time = new ManualTime();
+        Supplier<Map<String, Set<Integer>>> expensive = () -> {
+            time.advance(Duration.ofMillis(50));
+            return Map.of();
+        };
+        SyncGuardEndpoint endpoint =
+                new SyncGuardEndpoint(managers, () -> null, journal, expensive, Show.ALWAYS, null, time);
+        endpoint.locks(null, null, null, null, null, null, null, null, null);
+        managers.put("tenant", second.engine);
+        second.engine.acquire(LockRequest.of("order:1"));
+
+        LocksDescriptor shown = endpoint.locks(null, null, null, null, null, null, null, null, null);
+
+        assertThat(shown.managers().get("tenant").own())
+                .extracting(OwnLockDescriptor::key)
+                .containsExactly("order:1");
     }
 
     private SyncGuardEndpoint endpoint(Show show) {

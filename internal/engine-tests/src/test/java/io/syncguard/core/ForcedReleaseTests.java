@@ -137,31 +137,16 @@ class ForcedReleaseTests {
     @Test
     void one_that_could_end_nothing_is_a_warning() {
         fixture.backend.answerForcedRelease("order:42", 0, 1);
-        giveUpAfterOneTry();
-        try (CapturedLog log = new CapturedLog()) {
-            locks.admin().forceRelease("order:42", "by ann");
-
-            assertThat(log.messages())
-                    .singleElement()
-                    .asString()
-                    .contains("not released by force because of a running commit under 'another process' (fence 1).");
-        }
+        assertThat(warning())
+                .contains("not released by force because of a running commit under 'another process' (fence 1).");
     }
 
     @Test
     void the_log_names_three_leases_that_ended_and_what_a_commit_keeps() {
         fixture.backend.answerForcedRelease("order:42", 5, 1);
-        giveUpAfterOneTry();
-        try (CapturedLog log = new CapturedLog()) {
-            locks.admin().forceRelease("order:42", "by ann");
-
-            assertThat(log.messages())
-                    .singleElement()
-                    .asString()
-                    .contains("ended 'another process' (fence 500), 'another process' (fence 501), 'another process'"
-                            + " (fence 502) and 2 more; left because of a running commit: 'another"
-                            + " process' (fence 1).");
-        }
+        assertThat(warning())
+                .contains("ended 'another process' (fence 500), 'another process' (fence 501), 'another process'"
+                        + " (fence 502) and 2 more; left because of a running commit: 'another process' (fence 1).");
     }
 
     @Test
@@ -317,6 +302,17 @@ class ForcedReleaseTests {
         assertThatThrownBy(() -> LockQuery.all().limit(limit))
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("from 1 to 1000");
+    }
+
+    /** The only warning of a forced release that tries once. */
+    private String warning() {
+        giveUpAfterOneTry();
+        try (CapturedLog log = new CapturedLog()) {
+            locks.admin().forceRelease("order:42", "by ann");
+
+            assertThat(log.messages()).hasSize(1);
+            return log.messages().get(0);
+        }
     }
 
     /** The store takes as long as the engine would try. */
