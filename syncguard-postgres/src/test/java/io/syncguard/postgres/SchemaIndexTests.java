@@ -122,7 +122,7 @@ class SchemaIndexTests {
                         "%(" + columns + ")");
     }
 
-    /** What docs/operations.md tells operators to ask. */
+    /** What docs/postgresql.md tells operators to ask. */
     private List<String> documentedQuery() throws IOException {
         try (InputStream samples = SchemaIndexTests.class.getResourceAsStream("/io/syncguard/docs/rights.sql")) {
             String all = new String(samples.readAllBytes(), StandardCharsets.UTF_8);

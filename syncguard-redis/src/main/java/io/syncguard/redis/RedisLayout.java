@@ -58,7 +58,7 @@ final class RedisLayout {
                             + " this version has layout " + VERSION + ": neither can read the locks of the other",
                     "Run the same version of SyncGuard in all instances",
                     "To change the version, stop all instances, set another syncguard.redis.key-prefix and see"
-                            + " \"Upgrading\" in docs/redis.md"));
+                            + " \"Upgrade\" in docs/run.md"));
         }
     }
 

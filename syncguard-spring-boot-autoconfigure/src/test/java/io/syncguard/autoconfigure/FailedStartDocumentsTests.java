@@ -68,7 +68,7 @@ class FailedStartDocumentsTests {
     }
 
     private static List<String> beginnings() throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md"));
+        String page = Files.readString(Path.of("../docs/messages.md"));
         String section =
                 SECTION.matcher(page).results().findFirst().orElseThrow().group(1);
         return ROW.matcher(section)

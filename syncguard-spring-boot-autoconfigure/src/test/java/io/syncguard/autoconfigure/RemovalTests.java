@@ -33,7 +33,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * The recipe in {@code docs/operations.md} leaves nothing of the library behind, and the application starts without it.
+ * The recipe in {@code docs/run.md} leaves nothing of the library behind, and the application starts without it.
  */
 class RemovalTests {
 
@@ -151,7 +151,7 @@ class RemovalTests {
 
     /** The block after this mark. */
     private static String statements(String mark) throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md")).replace("\r", "");
+        String page = Files.readString(Path.of("../docs/run.md")).replace("\r", "");
         String block = page.substring(page.indexOf("<!-- removal: " + mark + " -->"));
         return block.substring(
                 block.indexOf("\n", block.indexOf("```")) + 1, block.indexOf("\n```\n", block.indexOf("```") + 3));

@@ -10,10 +10,11 @@ import org.junit.jupiter.api.Test;
 class DocumentBlockTests {
 
     /**
-     * PropertyBlockTests, SqlBlockTests, DependencyBlockTests, CommandBlockTests, and WalkThroughTests of the sample.
+     * PropertyBlockTests, SqlBlockTests, DependencyBlockTests, CommandBlockTests, OperatorCommandTests (the answers in
+     * JSON), and WalkThroughTests of the sample.
      */
     private static final Set<String> RUN =
-            Set.of("properties", "yaml", "sql", "xml", "groovy", "sh", "redis-cli", "console");
+            Set.of("properties", "yaml", "sql", "xml", "groovy", "sh", "redis-cli", "console", "json");
 
     /** Languages of which a block has to be a region of a file that a test compiles or runs. */
     private static final Set<String> REGIONS = Set.of("java", "kotlin", "redis");

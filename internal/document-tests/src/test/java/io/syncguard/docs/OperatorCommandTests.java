@@ -1,6 +1,7 @@
 package io.syncguard.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.springframework.security.config.Customizer.withDefaults;
 
@@ -11,9 +12,14 @@ import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,12 +33,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 
-/** The commands of docs/operations.md, sent by curl to an application with the properties of the page. */
+/** The commands of docs/hanging-lock.md, sent by curl to an application with the properties of the page. */
 @Timeout(60)
 class OperatorCommandTests {
 
     private static final List<DocumentBlock> PAGE = DocumentBlock.all().stream()
-            .filter(block -> block.page().equals("docs/operations.md"))
+            .filter(block -> block.page().equals("docs/hanging-lock.md"))
             .toList();
 
     @TempDir
@@ -50,16 +56,35 @@ class OperatorCommandTests {
             LockHandle order = PrintedFence.acquire(locks, "order:42");
 
             assertThat(answers(application))
-                    .hasSize(3)
+                    .hasSize(4)
                     .allSatisfy(answer -> assertThat(answer).endsWith(" 200"))
                     .satisfies(answers -> {
-                        assertThat(answers.get(0)).contains("order:42");
-                        assertThat(answers.get(1))
+                        assertThat(answers.get(0))
                                 .contains(
                                         "order:42", "\"fence\":" + order.fence().value());
+                        assertThat(answers.get(1))
+                                .contains('"' + Thread.currentThread().getName() + '"');
                         assertThat(answers.get(2)).contains("\"released\":[{");
+                        assertThat(answers.get(3)).contains("\"dryRun\":true", "\"complete\":true");
                     });
             assertThat(locks.isLocked("order:42")).isFalse();
+        }
+    }
+
+    @Test
+    void the_printed_answer_has_fields_of_a_real_one() throws Exception {
+        try (ServletWebServerApplicationContext application = start(Scripts.class, "OPERATOR")) {
+            LockManager locks = application.getBean(LockManager.class);
+            try (LockHandle order = locks.acquire(LockRequest.of("order:42"))) {
+                CompletableFuture<Void> waiting = CompletableFuture.runAsync(
+                        () -> locks.acquire(LockRequest.of("order:42").waitTime(Duration.ofSeconds(50)))
+                                .release());
+                await().untilAsserted(
+                                () -> assertThat(fields(answers(application, 1).get(0)))
+                                        .containsAll(fields(block("json").text())));
+                order.release();
+                waiting.join();
+            }
         }
     }
 
@@ -77,10 +102,8 @@ class OperatorCommandTests {
             LockHandle order = locks.acquire(LockRequest.of("order:42"));
 
             assertThat(answers(application))
-                    .satisfiesExactly(
-                            all -> assertThat(all).endsWith(" 200"),
-                            one -> assertThat(one).endsWith(" 200"),
-                            released -> assertThat(released).endsWith(" 401"));
+                    .extracting(answer -> answer.substring(answer.length() - 4))
+                    .containsExactly(" 200", " 200", " 401", " 401");
             order.release();
         }
     }
@@ -99,16 +122,30 @@ class OperatorCommandTests {
                 .run();
     }
 
-    /** The bodies and status codes that the commands of the page get, one after the other. */
     private static List<String> answers(ServletWebServerApplicationContext application) {
+        return answers(application, Integer.MAX_VALUE);
+    }
+
+    /** The bodies and status codes that the first commands of the page get, one after the other. */
+    private static List<String> answers(ServletWebServerApplicationContext application, int commands) {
         int port = application.getWebServer().getPort();
-        return block("sh")
-                .text()
-                .lines()
+        return PAGE.stream()
+                .filter(block -> block.language().equals("sh"))
+                .flatMap(block -> block.text().lines())
+                .filter(line -> line.startsWith("curl "))
+                .limit(commands)
                 .map(command -> command.replace("localhost:8080", "127.0.0.1:" + port))
                 .map(command -> command.replaceFirst("^curl ", "curl -s -w ' %{http_code}' "))
                 .map(OperatorCommandTests::run)
                 .toList();
+    }
+
+    private static Set<String> fields(String json) {
+        return Pattern.compile("\"(\\w+)\":")
+                .matcher(json)
+                .results()
+                .map(field -> field.group(1))
+                .collect(Collectors.toSet());
     }
 
     private static DocumentBlock block(String language) {
@@ -149,7 +186,7 @@ class OperatorCommandTests {
         SecurityFilterChain security(HttpSecurity http) throws Exception {
             return http.authorizeHttpRequests(requests -> requests.requestMatchers(EndpointRequest.to("health"))
                             .permitAll()
-                            .requestMatchers(EndpointRequest.to("syncguard"))
+                            .requestMatchers(EndpointRequest.to("syncguard", "threaddump"))
                             .hasRole("OPERATOR")
                             .anyRequest()
                             .authenticated())

@@ -25,14 +25,14 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The commands for {@code redis-cli} in docs/redis.md, sent to a Redis with locks. */
+/** The commands for {@code redis-cli} in docs/hanging-lock.md, sent to a Redis with locks. */
 @Timeout(60)
 class RedisCommandTests {
 
     @Test
     void each_command_shows_an_exclusive_lock_its_queue_or_readers() {
         List<String> commands = DocumentBlock.in("sh").stream()
-                .filter(block -> block.page().equals("docs/redis.md"))
+                .filter(block -> block.page().equals("docs/hanging-lock.md"))
                 .flatMap(block -> block.text().lines())
                 .filter(line -> line.startsWith("redis-cli "))
                 .map(line -> line.replaceFirst("\\s+#.*", ""))

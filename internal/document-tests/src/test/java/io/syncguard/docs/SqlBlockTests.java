@@ -36,9 +36,7 @@ class SqlBlockTests {
     @Test
     void each_block_of_statements_is_run_here() {
         // RemovalTests run those of the last page.
-        assertThat(blocks())
-                .extracting(DocumentBlock::page)
-                .containsOnly("docs/postgresql.md", "docs/jdbc.md", "docs/operations.md");
+        assertThat(blocks()).extracting(DocumentBlock::page).containsOnly("docs/hanging-lock.md", "docs/run.md");
     }
 
     @Test
@@ -48,12 +46,12 @@ class SqlBlockTests {
         application(url).run(context -> {
             LockManager locks = context.getBean(LockManager.class);
             PrintedFence.acquire(locks, "order:42");
-            assertThat(results(database, block("docs/postgresql.md", "SELECT user_key"))
+            assertThat(results(database, block("docs/hanging-lock.md", "SELECT user_key"))
                             .get(0))
                     .singleElement()
                     .satisfies(row -> assertThat(row).containsEntry("user_key", "order:42"));
 
-            results(database, block("docs/postgresql.md", "SELECT * FROM syncguard_locks_force_release"));
+            results(database, block("docs/hanging-lock.md", "SELECT * FROM syncguard_locks_force_release"));
             assertThat(locks.isLocked("order:42")).isFalse();
         });
     }
@@ -64,7 +62,7 @@ class SqlBlockTests {
         application(url).run(context -> {
             JdbcTemplate database = context.getBean(JdbcTemplate.class);
             try (LockHandle order = context.getBean(LockManager.class).acquire(LockRequest.of("order:42"))) {
-                assertThat(database.queryForList(block("docs/jdbc.md", "SELECT CONVERT")))
+                assertThat(database.queryForList(block("docs/hanging-lock.md", "SELECT CONVERT")))
                         .singleElement()
                         .satisfies(row -> assertThat(row)
                                 .containsEntry("lock_key", "order:42")
