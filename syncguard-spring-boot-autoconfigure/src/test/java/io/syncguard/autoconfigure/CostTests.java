@@ -42,7 +42,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What the library adds to an application with defaults, as docs/benchmarks.md says it. */
+/** What the library adds to an application with defaults, as docs/capacity.md says it. */
 @Timeout(120)
 class CostTests {
 
@@ -325,7 +325,7 @@ class CostTests {
 
     private static String documentedCosts() {
         try {
-            return Files.readString(Path.of("../docs/benchmarks.md"));
+            return Files.readString(Path.of("../docs/capacity.md"));
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }

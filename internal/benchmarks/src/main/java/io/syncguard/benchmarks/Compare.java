@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Compares SyncGuard with other locks on the same server, in interleaved rounds: see docs/benchmarks.md. It starts the
+ * Compares SyncGuard with other locks on the same server, in interleaved rounds: see docs/internals/benchmarks.md. It starts the
  * servers; PostgreSQL and MariaDB have durable settings.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4, at most 20, because some leases are not extended), names of

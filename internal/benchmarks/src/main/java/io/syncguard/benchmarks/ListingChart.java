@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Draws the picture of docs/benchmarks.md from the text of the results: pairs per second on free keys of SyncGuard and
+ * Draws the picture of docs/internals/benchmarks.md from the text of the results: pairs per second on free keys of SyncGuard and
  * of other locks, on both stores. Arguments: the text and the picture.
  */
 public final class ListingChart {

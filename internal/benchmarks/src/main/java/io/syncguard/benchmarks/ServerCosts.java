@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * The cost of each operation at the server: its processor time, and on PostgreSQL the bytes of WAL. docs/benchmarks.md
+ * The cost of each operation at the server: its processor time, and on PostgreSQL the bytes of WAL. docs/internals/benchmarks.md
  * derives the capacity of a server from it.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4), a part of the names of measurements (all). Starts a PostgreSQL

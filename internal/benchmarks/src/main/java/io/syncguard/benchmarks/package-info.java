@@ -1,4 +1,4 @@
-/** Measures the figures of docs/benchmarks.md. */
+/** Measures the figures of docs/internals/benchmarks.md. */
 @NullMarked
 package io.syncguard.benchmarks;
 

@@ -54,6 +54,7 @@ class OperatorCommandTests {
         try (ServletWebServerApplicationContext application = start(Scripts.class, "OPERATOR")) {
             LockManager locks = application.getBean(LockManager.class);
             LockHandle order = PrintedFence.acquire(locks, "order:42");
+            LockHandle another = locks.acquire(LockRequest.of("order:43"));
 
             assertThat(answers(application))
                     .hasSize(4)
@@ -65,9 +66,10 @@ class OperatorCommandTests {
                         assertThat(answers.get(1))
                                 .contains('"' + Thread.currentThread().getName() + '"');
                         assertThat(answers.get(2)).contains("\"released\":[{");
-                        assertThat(answers.get(3)).contains("\"dryRun\":true", "\"complete\":true");
+                        assertThat(answers.get(3)).contains("order:43", "\"dryRun\":true", "\"complete\":true");
                     });
             assertThat(locks.isLocked("order:42")).isFalse();
+            another.release();
         }
     }
 
@@ -116,6 +118,7 @@ class OperatorCommandTests {
                         "server.port=0",
                         "spring.config.location=" + file.toUri(),
                         "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
+                        "syncguard.owner=order-service@4711@host-1",
                         "spring.security.user.name=ann",
                         "spring.security.user.password=secret",
                         "spring.security.user.roles=" + role)

@@ -71,8 +71,8 @@ record MatrixResults(Path parts) {
 
     /** Writes the text into a directory. */
     void write(Path directory) throws IOException {
-        StringBuilder text =
-                new StringBuilder("The fault matrix. Written by -Pmatrix: docs/reliability.md explains it.\n");
+        StringBuilder text = new StringBuilder(
+                "The fault matrix. Written by -Pmatrix: docs/internals/reliability.md explains it.\n");
         List<CampaignReport> reports = reports();
         text.append(rows(reports)).append(sum(reports));
         reports.forEach(report -> text.append(text(report)));

@@ -30,7 +30,7 @@ final class Plans {
     private static final Set<String> OF_STEADY_CLOCKS =
             Stream.concat(OF_REMEMBERED_GRANTS.stream(), Stream.of("FENCES")).collect(Collectors.toSet());
 
-    private static final String FORGETS = "the server forgets grants: docs/redis.md, \"What Redis may forget\"";
+    private static final String FORGETS = "the server forgets grants: docs/failover.md, \"Redis\"";
 
     private static final String STEPS =
             "leases are times of the server's clock: docs/guarantees.md, \"What is not promised\"";

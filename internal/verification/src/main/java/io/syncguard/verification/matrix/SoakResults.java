@@ -18,7 +18,7 @@ final class SoakResults {
 
     private static final String FILE = "soak.txt";
 
-    private static final String TITLE = "The soak. Written by -Psoak: docs/reliability.md explains it.\n";
+    private static final String TITLE = "The soak. Written by -Psoak: docs/internals/reliability.md explains it.\n";
 
     private static final int WIDTH = 900;
     private static final int HEIGHT = 480;

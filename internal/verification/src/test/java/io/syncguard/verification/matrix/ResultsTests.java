@@ -62,7 +62,7 @@ class ResultsTests {
 
     @Test
     void the_page_has_the_sums_of_the_results() throws Exception {
-        String page = Files.readString(Path.of("../../docs/reliability.md"));
+        String page = Files.readString(Path.of("../../docs/internals/reliability.md"));
         String matrix = Files.readString(Path.of("results/matrix.txt"));
 
         assertThat(ROW.matcher(matrix).results())
