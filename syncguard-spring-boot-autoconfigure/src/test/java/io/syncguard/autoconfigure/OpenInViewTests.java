@@ -107,6 +107,21 @@ class OpenInViewTests {
         assertThat(amountAfterRequests(OpenInterceptor.class, "read-before")).isEqualTo(ROUNDS);
     }
 
+    /** The samples of docs/first-lock.md. */
+    @Test
+    void the_right_sample_keeps_all_updates_even_with_open_in_view() {
+        assertThat(amountAfterRequests(OpenInterceptor.class, "articles/apple")).isEqualTo(REQUESTS);
+    }
+
+    @Test
+    void the_wrong_sample_loses_updates_with_open_in_view_and_keeps_them_without() {
+        assertThat(amountAfterRequests(OpenInterceptor.class, "articles/apple/wrong"))
+                .isEqualTo(ROUNDS);
+
+        emptyTheStock();
+        assertThat(amountAfterRequests(Jpa.class, "articles/apple/wrong")).isEqualTo(REQUESTS);
+    }
+
     @ParameterizedTest
     @CsvSource({"true, read-before-and-refresh", "true, lock-before-read", "false, read-before"})
     void each_way_out_keeps_all_updates(boolean openInView, String way) {
@@ -181,7 +196,8 @@ class OpenInViewTests {
 
     private void requests(Class<?> configuration, String way, int atOnce, int rounds) {
         application
-                .withUserConfiguration(configuration, Stock.class, Orders.class)
+                .withUserConfiguration(
+                        configuration, Stock.class, Orders.class, ArticleStock.class, ArticleController.class)
                 .withBean(CyclicBarrier.class, () -> new CyclicBarrier(atOnce))
                 .run(context -> {
                     MockMvc web = MockMvcBuilders.webAppContextSetup(context).build();
@@ -344,6 +360,56 @@ class OpenInViewTests {
                     stock.refreshAndAdd();
                 }
             }
+        }
+    }
+
+    static class ArticleStock {
+
+        @PersistenceContext
+        private EntityManager entities;
+
+        // sample: first-lock
+        @DistributedLock(name = "article", key = "#name")
+        @Transactional
+        public void add(String name) {
+            entities.find(Article.class, name).amount++; // loaded under the lock
+        }
+        // end
+    }
+
+    @RestController
+    static class ArticleController {
+
+        @PersistenceContext
+        private EntityManager entities;
+
+        private final ArticleStock stock;
+        private final CyclicBarrier all;
+
+        ArticleController(ArticleStock stock, CyclicBarrier all) {
+            this.stock = stock;
+            this.all = all;
+        }
+
+        // sample: first-lock-right
+        @PostMapping("/articles/{name}")
+        void add(@PathVariable("name") String name) {
+            stock.add(name); // the controller loads nothing
+        }
+        // end
+
+        // sample: first-lock-wrong
+        @PostMapping("/articles/{name}/wrong")
+        void addWrong(@PathVariable("name") String name) throws Exception {
+            Article article = entities.find(Article.class, name); // loaded before the lock
+            check(article);
+            stock.add(name); // with open-in-view, this changes the copy from before the lock
+        }
+        // end
+
+        private void check(Article article) throws Exception {
+            assertThat(article).isNotNull();
+            all.await(60, TimeUnit.SECONDS);
         }
     }
 

@@ -37,7 +37,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** The statements, commands and samples of "Counter growth" in docs/recipes.md, run on real servers. */
+/** The statements, commands and samples of "Counter growth" in docs/capacity.md, run on real servers. */
 @Timeout(60)
 class CounterGrowthRecipeTests {
 

@@ -34,6 +34,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/ScheduledJobRecipeTests.java",
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
+                    "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/OpenInViewTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/TenantLocksTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/ThirdStoreTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",

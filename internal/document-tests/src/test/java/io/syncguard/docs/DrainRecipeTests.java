@@ -24,7 +24,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.context.WebApplicationContext;
 
-/** "Drain for maintenance" of docs/recipes.md, compiled and run by two instances. */
+/** "Drain for maintenance" of docs/permits.md, compiled and run by two instances. */
 @Timeout(60)
 class DrainRecipeTests {
 

@@ -18,7 +18,6 @@ import io.syncguard.leader.LeaderRegistration;
 import io.syncguard.leader.LeaderRevokedEvent;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
-import io.syncguard.scheduling.ScheduledLock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -77,11 +76,17 @@ class GuideSamples {
     }
     // end
 
-    // sample: scheduled
-    @Scheduled(cron = "0 0 3 * * *")
-    @ScheduledLock(name = "nightly-report", holdAtLeast = "1m")
-    void nightlyReport() {
-        // runs on one instance, also when their clocks differ by up to a minute, unless it crashes
+    /** How long a call of the bank may take. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    // sample: receiver-check
+    void pay(String transfer, long cents) {
+        locks.executeWithoutResult(LockRequest.of("transfer", transfer), lock -> {
+            if (lock.remaining().compareTo(TIMEOUT) < 0) {
+                throw new IllegalStateException("Too little time is left. Nothing was sent");
+            }
+            send(transfer, cents); // fails after TIMEOUT
+        });
     }
     // end
 

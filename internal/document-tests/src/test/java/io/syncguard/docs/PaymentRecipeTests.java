@@ -35,7 +35,7 @@ import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.server.ResponseStatusException;
 
-/** The payment of docs/recipes.md, compiled and run by two instances. */
+/** The payment of docs/receiver.md, compiled and run by two instances. */
 @Timeout(60)
 class PaymentRecipeTests {
 

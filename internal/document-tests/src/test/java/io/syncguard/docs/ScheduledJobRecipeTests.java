@@ -28,7 +28,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The scheduled jobs of docs/recipes.md, compiled and run by two instances. */
+/** The scheduled jobs of docs/jobs.md, compiled and run by two instances. */
 @Timeout(60)
 class ScheduledJobRecipeTests {
 

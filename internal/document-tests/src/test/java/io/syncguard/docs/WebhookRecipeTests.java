@@ -29,7 +29,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 
-/** The webhook of docs/recipes.md, compiled and run by two instances. */
+/** The webhook of docs/web.md, compiled and run by two instances. */
 @Timeout(60)
 class WebhookRecipeTests {
 

@@ -1,4 +1,4 @@
--- The statements of docs/recipes.md. CounterGrowthRecipeTests runs them.
+-- The statements of docs/capacity.md. CounterGrowthRecipeTests runs them.
 
 -- sample: counter-size
 SELECT t.n_live_tup AS counters,            -- an estimate, which reads no row
