@@ -85,7 +85,7 @@ class GuideSamples {
             if (lock.remaining().compareTo(TIMEOUT) < 0) {
                 throw new IllegalStateException("Too little time is left. Nothing was sent");
             }
-            send(transfer, cents); // fails after TIMEOUT
+            bank(transfer, cents); // fails after TIMEOUT
         });
     }
     // end
@@ -195,6 +195,8 @@ class GuideSamples {
     private static Quote quote(String partner) {
         return new Quote(partner);
     }
+
+    private static void bank(String transfer, long cents) {}
 
     private static void log(String line) {}
 

@@ -9,6 +9,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.integration.SyncGuardLockRegistry;
 import io.syncguard.scheduling.ScheduledLock;
 import io.syncguard.shedlock.SyncGuardLockProvider;
 import java.time.Duration;
@@ -33,6 +34,7 @@ import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -66,7 +68,7 @@ class MigrationSampleTests {
     }
 
     @Test
-    void both_providers_exclude_the_release_before_and_the_release_after() {
+    void both_providers_exclude_version_one_and_version_three() {
         instances.run((one, two) -> {
             JdbcTemplateLockProvider before = lockProvider(instances.database);
             SyncGuardLockProvider after = two.getBean(SyncGuardLockProvider.class);
@@ -88,7 +90,7 @@ class MigrationSampleTests {
 
     @Test
     void a_job_that_extends_its_lock_runs_under_both_providers() {
-        new RecipeInstances(ReleaseTwo.class, SHEDLOCK_TABLE, "syncguard.shedlock.enabled=true").run((one, two) -> {
+        new RecipeInstances(VersionTwo.class, SHEDLOCK_TABLE, "syncguard.shedlock.enabled=true").run((one, two) -> {
             Work work = one.getBean(Work.class);
             JdbcTemplateLockProvider before = lockProvider(one.getBean(JdbcTemplate.class));
             SyncGuardLockProvider after = two.getBean(SyncGuardLockProvider.class);
@@ -118,7 +120,7 @@ class MigrationSampleTests {
     }
 
     @Test
-    void both_locks_exclude_the_release_before_and_the_release_after() {
+    void both_locks_exclude_version_one_and_version_three() {
         instances.run((one, two) -> {
             LockRegistry<?> before = new DefaultLockRegistry();
             LockRegistry<?> after = two.getBean(LockRegistry.class);
@@ -149,6 +151,20 @@ class MigrationSampleTests {
             assertThat(isTakenForOthers(before)).as("left behind").isFalse();
             alone.unlock();
         });
+    }
+
+    @Test
+    void the_primary_registry_of_version_two_takes_both_locks() {
+        new RecipeInstances(VersionTwoOfRegistry.class, SHEDLOCK_TABLE, "syncguard.integration.enabled=true")
+                .run((one, two) -> {
+                    Lock both = one.getBean(LockRegistry.class).obtain("42");
+                    both.lock();
+                    assertThat(isTakenForOthers(one.getBean(DefaultLockRegistry.class)))
+                            .isTrue();
+                    assertThat(isTakenForOthers(two.getBean(SyncGuardLockRegistry.class)))
+                            .isTrue();
+                    both.unlock();
+                });
     }
 
     @Test
@@ -385,14 +401,16 @@ class MigrationSampleTests {
         }
         // end
 
+        // sample: migration-redisson-both
         void chargeUnderBoth(String orderId) {
-            old.lock(); // redisson.getLock("order:" + orderId)
+            old.lock(); // RLock old = redisson.getLock("order:" + orderId)
             try {
                 charge(orderId);
             } finally {
                 old.unlock();
             }
         }
+        // end
 
         private void charge(String orderId, Fence fence) {
             assertThat(orderId).isEqualTo("42");
@@ -479,7 +497,7 @@ class MigrationSampleTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableSchedulerLock(defaultLockAtMostFor = "10m")
-    static class ReleaseTwo {
+    static class VersionTwo {
 
         @Bean
         Work work() {
@@ -496,6 +514,24 @@ class MigrationSampleTests {
         @Primary
         LockProvider bothProviders(JdbcTemplate jdbc, SyncGuardLockProvider next) {
             return new BothProviders(new JdbcTemplateLockProvider(jdbc), next);
+        }
+        // end
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class VersionTwoOfRegistry {
+
+        @Bean
+        DefaultLockRegistry oldLocks() {
+            return new DefaultLockRegistry();
+        }
+
+        // sample: migration-integration-beans
+        @Bean
+        @Primary
+        LockRegistry<?> bothLockRegistries(
+                @Qualifier("oldLocks") LockRegistry<?> oldLocks, SyncGuardLockRegistry next) {
+            return bothRegistries(oldLocks, next);
         }
         // end
     }
