@@ -120,13 +120,17 @@ public enum Bug {
 
     /** Runs the script of the bug in a database that has the schema with the default names. */
     public void install(DataSource dataSource) {
+        install(dataSource, PostgresTables.DEFAULT);
+    }
+
+    /** Runs the script of the bug in a database that has the schema with these names. */
+    public void install(DataSource dataSource, PostgresTables tables) {
         if (!place.script) {
             return;
         }
         String script = read("/planted/" + this + ".sql");
-        for (Map.Entry<String, String> each : new PostgresScript(PostgresTables.DEFAULT, FenceSource.COUNTER)
-                .placeholders()
-                .entrySet()) {
+        for (Map.Entry<String, String> each :
+                new PostgresScript(tables, FenceSource.COUNTER).placeholders().entrySet()) {
             script = script.replace("${" + each.getKey() + "}", each.getValue());
         }
         new JdbcTemplate(dataSource).execute(script);

@@ -78,6 +78,7 @@ final class PostgresStressServer implements StressServer {
                 "spring.datasource.url=" + url(process),
                 ApplicationBackend.BATCHING + "=" + batching,
                 StressClient.PERMITTED + "=" + !replayed,
+                StressClient.COMMITS + "=true",
                 "syncguard.fences=" + fences);
     }
 

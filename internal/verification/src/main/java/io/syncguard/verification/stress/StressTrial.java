@@ -33,7 +33,7 @@ public final class StressTrial implements Trial {
 
     @Override
     public Verdict run(Bug bug, long seed) throws Exception {
-        StressRun run = new StressRun(
+        OwnStressRun run = new OwnStressRun(
                 new StressSettings(seed, seconds, WORKERS, CLIENTS),
                 surroundings -> postgres ? server(surroundings, bug) : new RedisStressServer(surroundings),
                 bug);

@@ -32,7 +32,7 @@ abstract class ReplayContract {
     @BeforeAll
     void run() throws Exception {
         Spin.assumeInstalled();
-        StressRun run = new StressRun(StressSettings.fromSystemProperties(6), this::start);
+        OwnStressRun run = new OwnStressRun(StressSettings.fromSystemProperties(6), this::start);
         try {
             run.run();
             keys.addAll(ofBusiestKeys(5));

@@ -78,7 +78,7 @@ abstract class StressContract {
     }
 
     private void runOnce() throws Exception {
-        StressRun run = new StressRun(StressSettings.fromSystemProperties(seconds), starter);
+        OwnStressRun run = new OwnStressRun(StressSettings.fromSystemProperties(seconds), starter);
         StressReport report;
         try {
             report = run.run();

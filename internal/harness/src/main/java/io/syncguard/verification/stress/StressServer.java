@@ -5,12 +5,14 @@ import io.syncguard.verification.recording.StressStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** The server with the locks of a run: its URLs for the processes, and its faults. */
-interface StressServer extends AutoCloseable {
+public interface StressServer extends AutoCloseable {
 
     /** Starts the server of a run. */
     @FunctionalInterface
@@ -27,6 +29,11 @@ interface StressServer extends AutoCloseable {
      */
     record Surroundings(String url, DataSource dataSource, Path directory) {}
 
+    /** Environment variables of a process, for what no other user of the machine may see. */
+    default Map<String, String> environment(int process) {
+        return Map.of();
+    }
+
     /** The URL for a process. Every second one leads through a proxy, which is disturbed as well. */
     String url(int process);
 
@@ -38,7 +45,8 @@ interface StressServer extends AutoCloseable {
         return WorkerFleet.WAITER_TTLS;
     }
 
-    /** The stored data, on a connection that is not disturbed. */
+    /** The stored data, on a connection that is not disturbed; null if the run reads none. */
+    @Nullable
     StressStore store();
 
     /** The faults that repeat until the end, each on a separate thread. */

@@ -20,6 +20,7 @@ import java.util.TreeMap;
  *   <li>{@link QueueRules} check the order of the grants, {@link RefusalRules} refusals and waits,
  *   {@link HandOverRules} hand-overs, {@link InterruptRules} the effects of interrupts.
  *   <li>{@link RoomRules} check that a grant had waited for earlier leases.
+ *   <li>{@link WorkRules} check guarded commits and terms of leadership.
  *   <li>This class checks the remaining rules of the key: pins, the clock, effects.
  * </ol>
  *
@@ -66,6 +67,7 @@ public final class HistoryChecker {
         new QueueRules(processes, violations::add).check(history.requests());
         new RefusalRules(history.leases(), history.requests(), events, violations::add).check(history.requests());
         new InterruptRules(processes, violations::add).check(events);
+        new WorkRules(violations::add).check(events);
         pinnedLeasesStay();
         clockIsReadAfterTheLock();
         joinsHaveTheOuterFence();

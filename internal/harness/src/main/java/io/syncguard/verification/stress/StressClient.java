@@ -14,6 +14,8 @@ import io.syncguard.verification.recording.StressStore;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -22,7 +24,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * One thread that uses locks in all ways at random. {@link HandleRecorder} records the results, {@link RecordedBackend}
  * the requests to the server.
  */
-final class StressClient implements Runnable {
+public final class StressClient implements Runnable {
 
     /** Begins a line of a worker's output that fails the run. */
     static final String UNEXPECTED = "unexpected in a client: ";
@@ -31,7 +33,25 @@ final class StressClient implements Runnable {
     static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, StressStore.LONGEST_TTL_MILLIS};
 
     /** The property that tells whether some requests have permits. */
-    static final String PERMITTED = "stress.permits";
+    public static final String PERMITTED = "stress.permits";
+
+    /** The property that tells whether the locks guard commits, because they are in the database of the data. */
+    public static final String COMMITS = "stress.commits";
+
+    /**
+     * What the clients of a run do.
+     *
+     * @param permitted whether some requests have permits
+     * @param commits whether they commit guarded transactions
+     */
+    record Habits(boolean permitted, boolean commits) {
+
+        static Habits of(Environment environment) {
+            return new Habits(
+                    environment.getProperty(PERMITTED, Boolean.class, true),
+                    environment.getProperty(COMMITS, Boolean.class, false));
+        }
+    }
 
     private static final int[] PERMITS = {1, 3, 7};
 
@@ -44,29 +64,29 @@ final class StressClient implements Runnable {
 
     private final LockTemplate template;
     private final LockManager locks;
-    private final TransactionTemplate transactions;
+    private final @Nullable TransactionTemplate transactions;
     private final StressForeignLocks foreignLocks;
     private final HandleRecorder handles;
-    private final boolean permitted;
+    private final Habits habits;
     private final Random random;
     private final long end;
 
     StressClient(
             LockTemplate template,
-            TransactionTemplate transactions,
-            StressDatabase database,
-            StressStore store,
+            @Nullable TransactionTemplate transactions,
+            @Nullable StressDatabase database,
+            @Nullable StressStore store,
             HistoryRecorder recorder,
             KnownLockIds known,
-            boolean permitted,
+            Habits habits,
             Random random,
             long end) {
         this.template = template;
         this.locks = template.manager();
         this.transactions = transactions;
         this.foreignLocks = new StressForeignLocks(template.manager(), store, recorder, known, random);
-        this.handles = new HandleRecorder(template.manager(), database, recorder);
-        this.permitted = permitted;
+        this.handles = new HandleRecorder(template.manager(), database, transactions, recorder);
+        this.habits = habits;
         this.random = random;
         this.end = end;
     }
@@ -152,7 +172,9 @@ final class StressClient implements Runnable {
 
     /** Adds permits to some shared requests. Requests for one key have different numbers of permits. */
     private LockRequest sharing(LockRequest request) {
-        return !permitted || chance(50) ? request.shared() : request.permits(PERMITS[random.nextInt(PERMITS.length)]);
+        return !habits.permitted || chance(50)
+                ? request.shared()
+                : request.permits(PERMITS[random.nextInt(PERMITS.length)]);
     }
 
     private void tryToUse() {
@@ -182,6 +204,9 @@ final class StressClient implements Runnable {
 
     /** Locks inside a transaction. The lock must not be part of it, and outlives its commit or rollback. */
     private void useInTransaction() {
+        if (transactions == null) {
+            return;
+        }
         transactions.executeWithoutResult(status -> {
             template.executeWithoutResult(request().waitTime(someMillis(50)), this::use);
             if (chance(50)) {
@@ -222,6 +247,9 @@ final class StressClient implements Runnable {
         handles.isHeld(lock);
         if (chance(25)) {
             handles.write(lock, chance(50));
+        }
+        if (habits.commits && chance(8)) {
+            handles.commit(lock);
         }
         if (chance(10)) {
             lock.bind(() -> handles.join(lock)).run();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The test's view of a child JVM that works until the test ends it.
@@ -27,6 +28,12 @@ public final class WorkerProcess {
 
     /** The test sends this line when the process can start no threads from now on. */
     public static final String SHORT_OF_THREADS = "short of threads";
+
+    /**
+     * The main class of an executable jar, whose own main class gets the name of the worker's main class as its first
+     * argument. Otherwise null.
+     */
+    private static final @Nullable String LAUNCHER = System.getProperty("syncguard.launcher");
 
     private static final String ENOUGH_THREADS = "enough threads";
 
@@ -70,8 +77,11 @@ public final class WorkerProcess {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                launch.classPath.isEmpty() ? classPath : launch.classPath + File.pathSeparator + classPath,
-                launch.main.getName()));
+                launch.classPath.isEmpty() ? classPath : launch.classPath + File.pathSeparator + classPath));
+        if (LAUNCHER != null) {
+            command.add(LAUNCHER);
+        }
+        command.add(launch.main.getName());
         command.addAll(launch.arguments);
         ProcessBuilder builder = ThreadShortage.newProcess(command).redirectErrorStream(true);
         builder.environment().putAll(launch.environment);

@@ -18,7 +18,7 @@ import java.util.Map;
  * @param leasesWithoutEnd number of leases that last longer than any ttl
  * @param complaints lines that the workers should not have printed
  */
-record StressReport(
+public record StressReport(
         StressSettings settings,
         List<Violation> violations,
         Map<String, Long> counts,
@@ -31,7 +31,7 @@ record StressReport(
         long leasesWithoutEnd,
         List<String> complaints) {
 
-    boolean isClean() {
+    public boolean isClean() {
         return violations.isEmpty() && complaints.isEmpty();
     }
 

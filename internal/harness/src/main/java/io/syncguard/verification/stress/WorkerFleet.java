@@ -5,14 +5,12 @@ import static java.util.function.Predicate.not;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.WorkerProcess.Launch;
-import io.syncguard.verification.bugs.Bug;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 
@@ -31,20 +29,20 @@ final class WorkerFleet {
     private final StressServer server;
     private final Path directory;
     private final int clients;
-    private final Bug bug;
+    private final List<String> properties;
     private final Random random;
     private final List<WorkerProcess> workers = new ArrayList<>();
     private final List<WorkerProcess> all = new ArrayList<>();
 
     /**
      * @param clients the number of client threads of each worker
-     * @param bug usually none
+     * @param properties of each worker, besides those of the server
      */
-    WorkerFleet(StressServer server, Path directory, int clients, Bug bug, Random random) {
+    WorkerFleet(StressServer server, Path directory, int clients, List<String> properties, Random random) {
         this.server = server;
         this.directory = directory;
         this.clients = clients;
-        this.bug = bug;
+        this.properties = properties;
         this.random = random;
     }
 
@@ -66,9 +64,9 @@ final class WorkerFleet {
                         .get(index % server.waiterTtls().size())
                         .toMillis())));
         arguments.addAll(server.properties(index));
-        arguments.add(bug.property());
-        WorkerProcess worker =
-                new WorkerProcess(name, directory, new Launch(StressWorker.class, "", Map.of(), arguments));
+        arguments.addAll(properties);
+        WorkerProcess worker = new WorkerProcess(
+                name, directory, new Launch(StressWorker.class, "", server.environment(index), arguments));
         all.add(worker);
         return worker;
     }

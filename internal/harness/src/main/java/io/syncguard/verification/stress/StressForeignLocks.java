@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks up, extends and releases locks that the client does not hold, by their lock ids.
@@ -21,13 +22,17 @@ import java.util.Random;
 final class StressForeignLocks {
 
     private final LockManager locks;
-    private final StressStore store;
+    private final @Nullable StressStore store;
     private final HistoryRecorder recorder;
     private final KnownLockIds known;
     private final Random random;
 
     StressForeignLocks(
-            LockManager locks, StressStore store, HistoryRecorder recorder, KnownLockIds known, Random random) {
+            LockManager locks,
+            @Nullable StressStore store,
+            HistoryRecorder recorder,
+            KnownLockIds known,
+            Random random) {
         this.locks = locks;
         this.store = store;
         this.recorder = recorder;
@@ -110,6 +115,9 @@ final class StressForeignLocks {
 
     /** Returns a lock id as if its holder had passed it on. Most are of other processes. */
     private String anyLock() {
+        if (store == null) {
+            return known.any(random);
+        }
         Optional<StressStore.Known> found = store.anyLock(random);
         found.ifPresent(lock -> known.add(lock.key(), lock.lockId()));
         return found.map(StressStore.Known::lockId).orElse(null);

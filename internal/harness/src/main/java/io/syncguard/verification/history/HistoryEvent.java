@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
  * @param lease the answer of the server about the lease
  * @param value in HELD the remaining nanoseconds of the handle; in ACQUIRE and RENEW the milliseconds until the next
  *     attempt is worthwhile; in HANDED_OVER the number of the acquire request whose queue entry became the grant; in
- *     JOINED the fence of the outer lock; in EFFECT its number; in PROCESS_STARTED the waiter ttl in milliseconds
+ *     JOINED the fence of the outer lock; in EFFECT its number; in COMMITTED the version of the key; in PROCESS_STARTED the waiter ttl in milliseconds
  */
 public record HistoryEvent(
         Kind kind,
@@ -62,6 +62,10 @@ public record HistoryEvent(
         LOSS_SEEN,
         /** A write stamped with a fence. OK if the handle was still held after it, REFUSED if the store refused it. */
         EFFECT,
+        /** A guarded transaction, begun under the lock, was committed. */
+        COMMITTED,
+        /** A process led the election of this key at a moment within this time. */
+        LED,
         /** The test ended a lease in the store. */
         ENDED,
         /** The time from before a lease row was pinned until after it was unpinned. */

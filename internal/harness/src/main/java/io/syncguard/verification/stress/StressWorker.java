@@ -3,14 +3,13 @@ package io.syncguard.verification.stress;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.syncguard.LockTemplate;
-import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.postgres.PostgresSettings;
-import io.syncguard.spi.LockBackend;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderMember;
 import io.syncguard.testing.ThreadShortage;
 import io.syncguard.verification.WorkerProcess;
-import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.history.HistoryEvent;
 import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
 import io.syncguard.verification.recording.HistoryRecorder;
 import io.syncguard.verification.recording.KnownLockIds;
@@ -34,6 +33,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -41,7 +41,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * A process of the run: an application like that of a user, except for a shorter waiter ttl. Its clients work at
  * random, and one thread interrupts them.
  */
-final class StressWorker {
+public final class StressWorker {
 
     private static final long BETWEEN_INTERRUPTS_NANOS = 100_000_000L;
 
@@ -55,10 +55,15 @@ final class StressWorker {
 
     private static final int STARTS = 5;
 
-    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(4);
+    static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(4);
 
-    /** The default of the library. */
-    private static final int POOL_SIZE = 8;
+    /** The property with the name of an election in which the process takes part. */
+    public static final String ELECTION = "stress.election";
+
+    /** The property with the beginning of the names of the tables with data. Without data there is none. */
+    public static final String DATA = "stress.data";
+
+    private static final long BETWEEN_PROOFS_NANOS = 5_000_000;
 
     private StressWorker() {}
 
@@ -77,7 +82,7 @@ final class StressWorker {
         properties.add("spring.datasource.hikari.initialization-fail-timeout=30000");
         ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
         // Initialises the classes of the driver: a class whose initialiser fails for lack of a thread stays unusable.
-        application.getBean(JdbcTemplate.class).execute("SELECT 1");
+        application.getBeanProvider(JdbcTemplate.class).ifAvailable(jdbc -> jdbc.execute("SELECT 1"));
         System.out.println(WorkerProcess.READY + System.nanoTime());
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
         long end = Long.parseLong(input.readLine());
@@ -105,17 +110,22 @@ final class StressWorker {
             int clients,
             long end)
             throws InterruptedException {
-        StressStore store = StressStore.at(url, application);
+        Environment environment = application.getEnvironment();
+        String prefix = environment.getProperty(DATA, StressDatabase.PREFIX);
+        // A run with tables of its own does not read those of the locks, either.
+        StressStore store = prefix.equals(StressDatabase.PREFIX) ? StressStore.at(url, application) : null;
+        JdbcTemplate jdbc = application.getBeanProvider(JdbcTemplate.class).getIfAvailable();
+        observeElection(application, recorder);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
             StressClient client = new StressClient(
                     application.getBean(LockTemplate.class),
-                    application.getBean(TransactionTemplate.class),
-                    new StressDatabase(application.getBean(JdbcTemplate.class)),
+                    application.getBeanProvider(TransactionTemplate.class).getIfAvailable(),
+                    jdbc == null ? null : new StressDatabase(jdbc, prefix),
                     store,
                     recorder,
                     known,
-                    application.getEnvironment().getProperty(StressClient.PERMITTED, Boolean.class, true),
+                    StressClient.Habits.of(environment),
                     new Random(random.nextLong()),
                     end);
             Thread thread = new Thread(client, "client-" + i);
@@ -130,6 +140,28 @@ final class StressWorker {
         for (Thread thread : threads) {
             thread.join();
         }
+    }
+
+    /** Records each fence under which this process leads, and that it still leads, until the process ends. */
+    private static void observeElection(ConfigurableApplicationContext application, HistoryRecorder recorder) {
+        String election = application.getEnvironment().getProperty(ELECTION);
+        if (election == null) {
+            return;
+        }
+        LeaderMember member = application.getBean(LeaderElection.class).member(election);
+        Thread observer = new Thread(
+                () -> {
+                    while (true) {
+                        HistoryEvent asked = recorder.begin(Kind.LED, "leader", member.key(), "");
+                        member.fence()
+                                .ifPresent(fence -> recorder.write(asked.answered(System.nanoTime(), Outcome.OK)
+                                        .with(Lease.ofFence(fence.value()))));
+                        LockSupport.parkNanos(BETWEEN_PROOFS_NANOS);
+                    }
+                },
+                "leader");
+        observer.setDaemon(true);
+        observer.start();
     }
 
     private static void interrupt(Thread client, HistoryRecorder recorder) {
@@ -187,26 +219,12 @@ final class StressWorker {
                         "syncguard.shutdown-timeout=1s")
                 .properties(properties.toArray(String[]::new))
                 .initializers(context -> {
-                    String batching = context.getEnvironment().getProperty(ApplicationBackend.BATCHING, "auto");
-                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL)
-                            || !batching.equalsIgnoreCase("auto")
-                            || url.startsWith("jdbc:mariadb:")) {
-                        // No properties exist for the waiter ttl, for batches of one request, and for this store.
-                        ((GenericApplicationContext) context)
-                                .registerBean(
-                                        LockBackend.class,
-                                        () -> ApplicationBackend.on(
-                                                url,
-                                                POOL_SIZE,
-                                                NETWORK_TIMEOUT,
-                                                waiterTtl,
-                                                context.getEnvironment()::getProperty));
-                    }
-                    context.getBeanFactory()
-                            .addBeanPostProcessor(Bug.of(context.getEnvironment())
-                                    .around(
-                                            store -> new RecordedBackend(store, recorder, known),
-                                            context.getBeanFactory()));
+                    WorkerChange.find()
+                            .apply(
+                                    (GenericApplicationContext) context,
+                                    url,
+                                    waiterTtl,
+                                    store -> new RecordedBackend(store, recorder, known));
                     context.getBeanFactory().registerSingleton("lossRecorder", Recording.losses(recorder));
                 })
                 .run();
