@@ -1,0 +1,258 @@
+package io.syncguard.check;
+
+import io.syncguard.check.Finding.Part;
+import io.syncguard.verification.StressSettings;
+import io.syncguard.verification.stress.StressWorker;
+import java.io.BufferedReader;
+import java.io.Console;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.SpringBootVersion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command. Its exit status is 0, 1 if a promise is broken, or 2 if the check could not run. */
+@Command(
+        name = "syncguard-check",
+        mixinStandardHelpOptions = true,
+        versionProvider = Check.Version.class,
+        showDefaultValues = true,
+        description =
+                "Tells whether SyncGuard keeps its promises on your server. It reads only, unless you let it write:"
+                        + " then it makes a schema or a prefix of its own, and removes it at the end.")
+public final class Check implements Callable<Integer> {
+
+    private static final int COULD_NOT_RUN = 2;
+
+    private static final int WRITES = 200;
+
+    /** The load needs this time, even if the contract took all of it. */
+    private static final long LEAST_SECONDS = 20;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Parameters(paramLabel = "ADDRESS", description = "jdbc:postgresql://host/db?user=app, redis://host:6379, ...")
+    private String address = "";
+
+    @Option(names = "--minutes", paramLabel = "N", description = "Time of the check")
+    private int minutes = 5;
+
+    @Option(names = "--user", paramLabel = "NAME", description = "The user, if the address has none")
+    private String user = "";
+
+    @Option(
+            names = "--password",
+            arity = "0..1",
+            interactive = true,
+            description = "Asks for the password. The environment variable SYNCGUARD_PASSWORD has it otherwise")
+    private char @Nullable [] password;
+
+    @Option(names = "--write", description = "Writes without a question")
+    private boolean write;
+
+    @Option(names = "--look", description = "Looks at the server, and does nothing else")
+    private boolean look;
+
+    @Option(names = "--restart", description = "Waits under load while you restart the server or let it fail over")
+    private boolean restart;
+
+    @Option(names = "--report", paramLabel = "FILE", description = "Writes FILE.html, FILE.json and FILE.txt")
+    private Path report = Path.of("syncguard-check");
+
+    @Option(names = "--seed", paramLabel = "N", description = "Repeats the random choices of a run")
+    private long seed = new Random().nextInt(Integer.MAX_VALUE);
+
+    /** More settings of the workers, such as a planted bug. */
+    @Option(names = "--worker-setting", hidden = true)
+    private List<String> workerSettings = new ArrayList<>();
+
+    private final Map<String, String> facts = new LinkedHashMap<>();
+    private final List<Finding> findings = new ArrayList<>();
+    private final Map<String, String> times = new LinkedHashMap<>();
+
+    /** @param arguments see {@code --help}. A worker's main class comes first in the processes of a check */
+    public static void main(String[] arguments) throws Exception {
+        if (arguments.length > 0 && arguments[0].equals(StressWorker.class.getName())) {
+            StressWorker.main(Arrays.copyOfRange(arguments, 1, arguments.length));
+            return;
+        }
+        System.setProperty("logback.configurationFile", "logback-check.xml");
+        if (Check.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toString()
+                .startsWith("jar:nested:")) {
+            System.setProperty("syncguard.launcher", "org.springframework.boot.loader.launch.JarLauncher");
+        }
+        System.exit(run(arguments));
+    }
+
+    /** Runs a check, and returns its exit status. */
+    static int run(String... arguments) {
+        try {
+            return new CommandLine(new Check())
+                    .setExecutionExceptionHandler((failure, command, parsed) -> couldNotRun(failure))
+                    .execute(arguments);
+        } catch (Error ex) {
+            return couldNotRun(ex);
+        }
+    }
+
+    private static int couldNotRun(Throwable failure) {
+        System.err.println("The check could not run: " + reason(failure));
+        return COULD_NOT_RUN;
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    }
+
+    /** A new name for a schema, tables or keys of this tool. */
+    static String newName() {
+        return "syncguard_check_" + UUID.randomUUID().toString().substring(0, 8);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        if (minutes < 1) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--minutes has to be at least 1");
+        }
+        long end = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
+        try (Server server = Address.connect(address, user, secret())) {
+            facts.put("server", server.product());
+            facts.put("check", new Version().getVersion()[0]);
+            facts.put("began", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+            facts.put("seed", String.valueOf(seed));
+            out.println(Part.LOOK.title());
+            add(server.look(), out);
+            if (!look && (write || mayWrite(out))) {
+                checkWith(server, end, out);
+            } else {
+                add(
+                        List.of(
+                                Finding.notTried(Part.CONTRACT, "all rules", "the check was not allowed to write"),
+                                Finding.notTried(Part.LOAD, "all promises", "the check was not allowed to write")),
+                        out);
+            }
+        } catch (IllegalArgumentException ex) {
+            throw new CommandLine.ParameterException(spec.commandLine(), ex.getMessage());
+        }
+        Report result = new Report(facts, findings, times);
+        result.write(report);
+        out.println(result.summary());
+        out.println("The report is in " + report + ".html, .json and .txt");
+        return result.isBroken() ? 1 : 0;
+    }
+
+    private String secret() {
+        String variable = System.getenv("SYNCGUARD_PASSWORD");
+        return password != null ? new String(password) : variable == null ? "" : variable;
+    }
+
+    private static boolean mayWrite(PrintWriter out) {
+        Console console = System.console();
+        if (console == null) {
+            out.println("It does not write, because nobody can be asked. --write lets it.");
+            return false;
+        }
+        String answer = console.readLine("May it make and remove a schema or keys named syncguard_check_...? [y/N] ");
+        return answer != null && answer.strip().toLowerCase(Locale.ROOT).startsWith("y");
+    }
+
+    private void checkWith(Server server, long end, PrintWriter out) throws Exception {
+        Area area = server.newArea();
+        Thread atExit = new Thread(
+                () -> {
+                    area.close();
+                    server.close();
+                },
+                "remove-area");
+        Runtime.getRuntime().addShutdownHook(atExit);
+        out.println("It writes to " + area.leftovers() + " and removes that at the end, also after Ctrl-C");
+        try (ClockWatch clock = new ClockWatch(server::clockMillis)) {
+            clock.start();
+            add(List.of(repeats(area)), out);
+            times.putAll(Times.measure(server, area));
+            out.println(Part.CONTRACT.title());
+            add(ContractRun.run(area.contractStore(), out), out);
+            long seconds = Math.max(LEAST_SECONDS, (end - System.nanoTime()) / 1_000_000_000);
+            out.println(Part.LOAD.title() + ", for " + seconds + " s");
+            try (LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings)) {
+                add(load.run(new StressSettings(seed, (int) seconds, 3, 4)), out);
+            }
+            add(List.of(clock.finding()), out);
+        } finally {
+            // Before the server is closed, and only once.
+            Runtime.getRuntime().removeShutdownHook(atExit);
+            area.close();
+        }
+    }
+
+    private static void awaitRestart(PrintWriter out) {
+        out.println("  Now restart the server, or let it fail over. Press Enter when it is back.");
+        out.flush();
+        try {
+            new BufferedReader(new InputStreamReader(System.in)).readLine();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    static Finding repeats(Area area) {
+        long counted = area.writesCounted(WRITES);
+        return counted == WRITES
+                ? Finding.holds(Part.LOOK, "each request once", WRITES + " writes were counted once each")
+                : Finding.broken(
+                        Part.LOOK,
+                        "each request once",
+                        "the server counted " + counted + " of " + WRITES
+                                + " writes: something in front of it repeats or drops statements",
+                        "Connect without that proxy, or switch its retries off");
+    }
+
+    private void add(List<Finding> found, PrintWriter out) {
+        findings.addAll(found);
+        found.forEach(each -> out.println("  " + each.verdict() + "  " + each.subject() + ": " + each.text()));
+        out.flush();
+    }
+
+    /** The version of the jar, and what it runs on. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Check.class.getPackage().getImplementationVersion();
+            return new String[] {
+                "SyncGuard " + (version == null ? "(classes)" : version) + ", Spring Boot "
+                        + SpringBootVersion.getVersion() + ", Java " + Runtime.version()
+            };
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.syncguard.check;
+
+import io.syncguard.check.Finding.Part;
+import io.syncguard.portable.Dialect;
+import io.syncguard.portable.H2Dialect;
+import io.syncguard.portable.MySqlDialect;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.dao.DataAccessException;
+
+/** MariaDB, MySQL or H2. */
+final class PortableServer extends JdbcServer {
+
+    private final boolean h2;
+    private final Dialect dialect;
+
+    PortableServer(Login login) {
+        super(login);
+        this.h2 = login.url().startsWith("jdbc:h2:");
+        this.dialect = h2 ? new H2Dialect() : new MySqlDialect();
+    }
+
+    @Override
+    public String product() {
+        return h2 ? "H2 " + value("SELECT H2VERSION()") : value("SELECT VERSION()");
+    }
+
+    @Override
+    public long clockMillis() {
+        return number("SELECT " + dialect.clock());
+    }
+
+    @Override
+    public List<Finding> look() {
+        List<Finding> findings = new ArrayList<>();
+        findings.add(Finding.holds(Part.LOOK, "version", product()));
+        findings.addAll(
+                h2
+                        ? lookForOthers("SELECT DATABASE_PATH()", "SELECT NOT READONLY()")
+                        : lookForOthers(
+                                "SELECT CONCAT_WS(' ', @@hostname, @@port, @@server_id)",
+                                "SELECT @@read_only = 0 AND @@tx_read_only = 0"));
+        findings.add(durability());
+        if (!h2) {
+            findings.add(sessions());
+        }
+        findings.add(leftovers());
+        return findings;
+    }
+
+    private Finding durability() {
+        if (h2) {
+            return login().url().startsWith("jdbc:h2:mem:")
+                    ? Finding.warning(
+                            Part.LOOK, "durable grants", "the database is in memory: a restart forgets all", "")
+                    : Finding.warning(
+                            Part.LOOK,
+                            "durable grants",
+                            "H2 writes half a second later: a crash forgets the last grants",
+                            "Use another database where a crash must not free keys");
+        }
+        String flush = value("SELECT @@innodb_flush_log_at_trx_commit");
+        if (!flush.equals("1")) {
+            return Finding.broken(
+                    Part.LOOK,
+                    "durable grants",
+                    "innodb_flush_log_at_trx_commit is " + flush
+                            + ": after a crash, locks of the last second are free, and their fences are given again",
+                    "Set innodb_flush_log_at_trx_commit = 1");
+        }
+        return Finding.holds(Part.LOOK, "durable grants", "innodb_flush_log_at_trx_commit is 1");
+    }
+
+    private Finding sessions() {
+        return Finding.holds(
+                Part.LOOK,
+                "sessions",
+                "at most " + value("SELECT @@max_connections") + " connections; transactions are "
+                        + value("SELECT @@transaction_isolation") + " by default, which changes no lock");
+    }
+
+    private Finding leftovers() {
+        List<String> left = jdbc().queryForList(
+                        "SELECT table_name FROM information_schema.tables WHERE LOWER(table_name) LIKE"
+                                + " 'syncguard\\_check\\_%'",
+                        String.class);
+        return left.isEmpty()
+                ? Finding.holds(Part.LOOK, "leftovers", "no earlier check left anything")
+                : Finding.warning(
+                                Part.LOOK,
+                                "leftovers",
+                                "an earlier check was killed, or one is running",
+                                "If none is running, drop these tables")
+                        .with(left);
+    }
+
+    /** Ends a session that runs a statement with this name. The sessions of MariaDB have no names of their own. */
+    boolean endSession(String name) {
+        if (h2) {
+            return false;
+        }
+        try {
+            List<Long> running = jdbc().queryForList(
+                            "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?"
+                                    + " LIMIT 1",
+                            Long.class,
+                            "%" + name + "%");
+            running.forEach(id -> jdbc().execute("KILL CONNECTION " + id));
+            return !running.isEmpty();
+        } catch (DataAccessException ex) {
+            // The session has ended, or the right is missing.
+            return false;
+        }
+    }
+
+    @Override
+    public Area newArea() {
+        return new PortableArea(this, dialect, h2 ? 9092 : 3306, Check.newName());
+    }
+}

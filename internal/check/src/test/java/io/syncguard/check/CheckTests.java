@@ -1,0 +1,174 @@
+package io.syncguard.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.check.Finding.Part;
+import io.syncguard.check.Finding.Verdict;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.embedded.Signals;
+import io.syncguard.testing.MariaDbServer;
+import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.RedisServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+class CheckTests {
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void a_sound_server_ends_with_0_and_a_report_in_three_formats() throws Exception {
+        try (OwnRedis durable = new OwnRedis("appendonly yes", "appendfsync always", "dir " + directory)) {
+            assertThat(check(durable.url())).isZero();
+        }
+
+        assertThat(directory.resolve("report.txt")).content().contains("No promise was broken", "Redis");
+        assertThat(directory.resolve("report.json")).content().contains("\"verdict\" : \"HOLDS\"");
+        assertThat(directory.resolve("report.html")).content().contains("<h2>Look at the server</h2>");
+    }
+
+    @Test
+    void a_broken_promise_ends_with_1() {
+        try (OwnRedis evicting = new OwnRedis("maxmemory 50mb", "maxmemory-policy allkeys-lru")) {
+            assertThat(check(evicting.url())).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"jdbc:oracle:thin:@host", "redis://127.0.0.1:1", "jdbc:postgresql://127.0.0.1:1/db", "nothing"})
+    void a_check_that_cannot_run_ends_with_2(String url) {
+        assertThat(check(url)).isEqualTo(2);
+    }
+
+    @Test
+    void a_report_tells_no_address_user_or_password() throws Exception {
+        try (OwnRedis guarded = new OwnRedis("user secret-user on >secret-password ~* &* +@all")) {
+            assertThat(check("redis://secret-user:secret-password@127.0.0.1:" + guarded.port()))
+                    .isNotEqualTo(2);
+        }
+
+        try (Stream<Path> files = Files.list(directory)) {
+            assertThat(files.map(CheckTests::read))
+                    .allSatisfy(text -> assertThat(text).doesNotContain("secret-", "127.0.0.1"));
+        }
+    }
+
+    @Test
+    void the_text_of_a_server_is_no_html() {
+        Report report = new Report(
+                Map.of("server", "<script>alert(1)</script>"),
+                List.of(Finding.holds(Part.LOOK, "x", "a < b & \"c\"").with(List.of("</pre><b>"))),
+                Map.of());
+
+        assertThat(report.toHtml())
+                .doesNotContain("<script>", "</pre><b>")
+                .contains("&lt;script&gt;", "a &lt; b &amp; &quot;c&quot;");
+    }
+
+    @Test
+    void a_proxy_that_repeats_requests_is_found() throws Exception {
+        try (Repeater proxy = new Repeater(URI.create(RedisServer.url()).getPort(), "INCR");
+                Server server = Address.connect("redis://127.0.0.1:" + proxy.port(), "", "");
+                Area area = server.newArea()) {
+            Finding found = Check.repeats(area);
+
+            assertThat(found.verdict()).isEqualTo(Verdict.BROKEN);
+            assertThat(found.text()).contains("counted 400 of 200 writes");
+        }
+    }
+
+    @Test
+    void a_clock_that_jumps_is_found() {
+        AtomicLong ahead = new AtomicLong();
+        ClockWatch clock = new ClockWatch(() -> System.nanoTime() / 1_000_000 + ahead.get());
+        clock.look();
+        clock.look();
+        assertThat(clock.finding().verdict()).isEqualTo(Verdict.HOLDS);
+
+        ahead.set(5_000);
+        clock.look();
+
+        assertThat(clock.finding().verdict()).isEqualTo(Verdict.BROKEN);
+    }
+
+    static Stream<String> servers() {
+        return Stream.of(PostgresServer.newDatabaseUrl(), MariaDbServer.newDatabaseUrl(), RedisServer.url());
+    }
+
+    @ParameterizedTest
+    @Tag("verification")
+    @MethodSource("servers")
+    void a_sound_server_breaks_no_rule_under_load(String url) {
+        check(url, "--write", "--minutes", "1");
+
+        assertThat(read(directory.resolve("report.txt")).lines())
+                .filteredOn(line -> line.startsWith("  BROKEN") && !line.contains("fsync"))
+                .isEmpty();
+    }
+
+    @Test
+    void an_interrupted_check_leaves_nothing() throws Exception {
+        String url = PostgresServer.newDatabaseUrl();
+        Process check = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        Check.class.getName(),
+                        url,
+                        "--write",
+                        "--report",
+                        directory.resolve("report").toString())
+                .redirectErrorStream(true)
+                .start();
+        JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(check.getInputStream()))) {
+            for (String line = lines.readLine(); line != null && !line.contains("holds  "); ) {
+                line = lines.readLine();
+            }
+            assertThat(areas(jdbc)).isEqualTo(1);
+
+            Signals.send("INT", List.of(check.pid()));
+
+            assertThat(check.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(areas(jdbc)).isZero();
+    }
+
+    private static int areas(JdbcTemplate jdbc) {
+        return jdbc.queryForObject(
+                "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'syncguard\\_check\\_%'", Integer.class);
+    }
+
+    private int check(String url, String... more) {
+        return Check.run(Stream.concat(
+                        Stream.of(url, "--report", directory.resolve("report").toString()), Stream.of(more))
+                .toArray(String[]::new));
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.isRegularFile(file) ? Files.readString(file) : "";
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

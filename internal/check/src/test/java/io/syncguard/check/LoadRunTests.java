@@ -1,0 +1,127 @@
+package io.syncguard.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.check.Finding.Verdict;
+import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.RedisServer;
+import io.syncguard.verification.StressSettings;
+import io.syncguard.verification.bugs.Bug;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The load finds planted bugs and servers that forget, and nothing on a sound server. */
+class LoadRunTests {
+
+    private static final int SECONDS = 10;
+
+    @Test
+    void a_release_by_key_is_found() throws Exception {
+        assertThat(loadOnRedis(Bug.RELEASE_BY_KEY)).anyMatch(LoadRunTests::isBroken);
+    }
+
+    @ParameterizedTest
+    @Tag("verification")
+    @EnumSource(names = {"HEARTBEAT_BY_KEY", "LAPSED_EXTENDED", "WAKE_UP_IS_GRANT", "OWN_GRANT_MISSED"})
+    void other_bugs_of_the_library_are_found(Bug bug) throws Exception {
+        assertThat(loadOnRedis(bug)).anyMatch(LoadRunTests::isBroken);
+    }
+
+    @ParameterizedTest
+    @Tag("verification")
+    @EnumSource(names = {"START_OF_TRANSACTION", "COUNTER_DELETED", "LARGER_NUMBER_PASSES"})
+    void bugs_of_the_script_are_found(Bug bug) throws Exception {
+        try (Server server = Address.connect(PostgresServer.newDatabaseUrl(), "", "");
+                Area area = server.newArea()) {
+            bug.install(((JdbcServer) server).pool(), ((PostgresArea) area).tables());
+
+            assertThat(load(area, null, List.of())).anyMatch(LoadRunTests::isBroken);
+        }
+    }
+
+    @Test
+    @Tag("verification")
+    void grants_that_a_crash_forgets_are_found() throws Exception {
+        try (OwnPostgres durable = new OwnPostgres(Map.of("fsync", "on"));
+                Server server = Address.connect(durable.url(), "", "");
+                Area area = server.newArea()) {
+            Bug.ASYNCHRONOUS_ACQUIRE.install(((JdbcServer) server).pool(), ((PostgresArea) area).tables());
+
+            assertThat(load(
+                            area,
+                            () -> {
+                                LockSupport.parkNanos(4_000_000_000L);
+                                durable.kill();
+                                durable.start();
+                            },
+                            List.of()))
+                    .anyMatch(LoadRunTests::isBroken);
+        }
+    }
+
+    @Test
+    @Tag("verification")
+    void a_redis_that_forgets_in_a_restart_is_found() throws Exception {
+        try (OwnRedis forgetful = new OwnRedis();
+                Server server = Address.connect(forgetful.url(), "", "");
+                Area area = server.newArea()) {
+            assertThat(load(
+                            area,
+                            () -> {
+                                LockSupport.parkNanos(4_000_000_000L);
+                                forgetful.kill();
+                                forgetful.start();
+                            },
+                            List.of()))
+                    .anyMatch(LoadRunTests::isBroken);
+        }
+    }
+
+    @Test
+    @Tag("verification")
+    void a_redis_that_evicts_under_pressure_is_found() throws Exception {
+        try (OwnRedis small = new OwnRedis("maxmemory 2mb", "maxmemory-policy allkeys-random");
+                Server server = Address.connect(small.url(), "", "");
+                Area area = server.newArea()) {
+            Thread pressure = new Thread(() -> {
+                for (int i = 0; !Thread.interrupted(); i++) {
+                    small.commands().set("other:" + i, "x".repeat(5000));
+                    LockSupport.parkNanos(500_000);
+                }
+            });
+            pressure.start();
+            try {
+                assertThat(load(area, null, List.of())).anyMatch(LoadRunTests::isBroken);
+            } finally {
+                pressure.interrupt();
+                pressure.join();
+            }
+        }
+    }
+
+    private static List<Finding> loadOnRedis(Bug bug) throws Exception {
+        try (Server server = Address.connect(RedisServer.url(), "", "");
+                Area area = server.newArea()) {
+            return load(area, null, List.of(bug.property()));
+        }
+    }
+
+    private static List<Finding> load(Area area, @Nullable Runnable restart, List<String> settings) throws Exception {
+        try (LoadRun load = new LoadRun(area, restart, new PrintWriter(System.out, true), settings)) {
+            return load.run(new StressSettings(1, SECONDS, 2, 4));
+        }
+    }
+
+    private static boolean isBroken(Finding finding) {
+        return finding.verdict() == Verdict.BROKEN;
+    }
+}
