@@ -30,6 +30,17 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
 
     private static final int AXIS_HEIGHT = 64;
 
+    /** Other colours for readers who prefer dark pages. */
+    private static final String DARK = "  <style>@media (prefers-color-scheme: dark){"
+            + "[fill=\"#ffffff\"]{fill:#0d1117}"
+            + "[stroke=\"#9ca3af\"]{stroke:#6e7681}"
+            + "[fill=\"#111827\"]{fill:#f0f6fc}"
+            + "[fill=\"#374151\"]{fill:#c9d1d9}"
+            + "[stroke=\"#d1d5db\"]{stroke:#30363d}"
+            + "[fill=\"#9ca3af\"]{fill:#6e7681}"
+            + "[fill=\"#2563eb\"]{fill:#58a6ff}"
+            + "}</style>";
+
     /** More digits than a round number has, fewer than a floating-point error needs. */
     private static final MathContext TICK_DIGITS = new MathContext(3);
 
@@ -58,14 +69,16 @@ record BarChart(String title, String unit, Axis axis, Map<String, Map<String, Do
     }
 
     private void begin(StringBuilder svg, int height) {
-        svg.append(String.format(Locale.ROOT, """
+        svg.append(String.format(
+                Locale.ROOT, """
                 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" \
                 font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="13" role="img" \
                 aria-labelledby="title desc">
                   <title id="title">%3$s</title>
                   <desc id="desc">%4$s</desc>
+                %7$s
                   <rect x="1" y="1" width="%5$d" height="%6$d" rx="10" fill="#ffffff" stroke="#9ca3af"/>
-                """, WIDTH, height, escape(title), escape(unit), WIDTH - 2, height - 2));
+                """, WIDTH, height, escape(title), escape(unit), WIDTH - 2, height - 2, DARK));
         drawText(svg, 24, 34, "fill=\"#111827\" font-size=\"17\" font-weight=\"600\"", title);
     }
 
