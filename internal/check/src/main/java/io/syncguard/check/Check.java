@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringBootVersion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -53,13 +55,20 @@ public final class Check implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Parameters(paramLabel = "ADDRESS", description = "jdbc:postgresql://host/db?user=app, redis://host:6379, ...")
+    @Parameters(
+            paramLabel = "ADDRESS",
+            showDefaultValue = Visibility.NEVER,
+            description = "jdbc:postgresql://host/db?user=app, redis://host:6379, ...")
     private String address = "";
 
     @Option(names = "--minutes", paramLabel = "N", description = "Time of the check")
     private int minutes = 5;
 
-    @Option(names = "--user", paramLabel = "NAME", description = "The user, if the address has none")
+    @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            showDefaultValue = Visibility.NEVER,
+            description = "The user, if the address has none")
     private String user = "";
 
     @Option(
@@ -81,7 +90,11 @@ public final class Check implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "FILE", description = "Writes FILE.html, FILE.json and FILE.txt")
     private Path report = Path.of("syncguard-check");
 
-    @Option(names = "--seed", paramLabel = "N", description = "Repeats the random choices of a run")
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            showDefaultValue = Visibility.NEVER,
+            description = "Repeats the random choices of a run, which its report has")
     private long seed = new Random().nextInt(Integer.MAX_VALUE);
 
     /** More settings of the workers, such as a planted bug. */
@@ -144,6 +157,11 @@ public final class Check implements Callable<Integer> {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         if (minutes < 1) {
             throw new CommandLine.ParameterException(spec.commandLine(), "--minutes has to be at least 1");
+        }
+        Path folder = report.toAbsolutePath().getParent();
+        if (!Files.isWritable(folder)) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "--report: " + folder + " is no folder that can be written to");
         }
         long end = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
         try (Server server = Address.connect(address, user, secret())) {

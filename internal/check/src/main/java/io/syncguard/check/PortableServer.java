@@ -50,7 +50,7 @@ final class PortableServer extends JdbcServer {
 
     private Finding durability() {
         if (h2) {
-            return login().url().startsWith("jdbc:h2:mem:")
+            return login().url().matches("jdbc:h2:.*\\bmem:.*")
                     ? Finding.warning(
                             Part.LOOK, "durable grants", "the database is in memory: a restart forgets all", "")
                     : Finding.warning(

@@ -60,6 +60,16 @@ class CheckTests {
     }
 
     @Test
+    void a_report_that_cannot_be_written_ends_the_check_before_it_begins() {
+        assertThat(Check.run(
+                        RedisServer.url(),
+                        "--report",
+                        directory.resolve("missing/report").toString()))
+                .isEqualTo(2);
+        assertThat(Check.run(RedisServer.url(), "--minutes", "0")).isEqualTo(2);
+    }
+
+    @Test
     void a_report_tells_no_address_user_or_password() throws Exception {
         try (OwnRedis guarded = new OwnRedis("user secret-user on >secret-password ~* &* +@all")) {
             assertThat(check("redis://secret-user:secret-password@127.0.0.1:" + guarded.port()))

@@ -8,12 +8,12 @@ import io.syncguard.core.TransactionBoundary;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.ThreadShortage;
-import io.syncguard.verification.leadership.LeadershipHistory;
+import io.syncguard.verification.history.HistoryEvent;
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import io.syncguard.verification.recording.HistoryRecorder;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -46,7 +46,7 @@ public final class LeaderProcess {
     private static final long BETWEEN_PROOFS_NANOS = 500_000;
 
     private final LeaderMember member;
-    private final OutputStream proofs;
+    private final HistoryRecorder proofs;
 
     /** The failure that ended the observer; it records no proofs after it. */
     private volatile @Nullable Throwable failure;
@@ -60,11 +60,7 @@ public final class LeaderProcess {
         LeaderElection election = new LeaderElection(locks, "member", Duration.ofSeconds(1));
         election.start();
         this.member = election.join(ELECTION, SETTINGS);
-        try {
-            this.proofs = Files.newOutputStream(proofs);
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
+        this.proofs = new HistoryRecorder(String.valueOf(proofs.getFileName()), proofs);
         Thread observer = new Thread(this::observe, "observer");
         observer.setDaemon(true);
         observer.start();
@@ -140,22 +136,15 @@ public final class LeaderProcess {
     }
 
     private void observe(LeaderTerm term, int number) {
-        long from = System.nanoTime();
+        HistoryEvent asked = proofs.begin(Kind.LED, "observer", ELECTION, "");
         boolean leads = member.isLeader() || member.fence().isPresent();
         long fence = term.fence().value();
-        long until = System.nanoTime();
+        HistoryEvent proof = asked.answered(System.nanoTime(), Outcome.OK)
+                .with(Lease.ofFence(fence))
+                .with(number);
         // Each term is a new object. If it is still the same, the check was about this term.
         if (leads && member.membership().term() == term) {
-            write(LeadershipHistory.line(number, fence, from, until));
-        }
-    }
-
-    /** Writes without a buffer, so that written lines survive a kill of the process. */
-    private void write(String line) {
-        try {
-            proofs.write(line.getBytes(StandardCharsets.US_ASCII));
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
+            proofs.write(proof);
         }
     }
 }

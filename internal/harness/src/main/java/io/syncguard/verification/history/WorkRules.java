@@ -3,11 +3,8 @@ package io.syncguard.verification.history;
 import io.syncguard.verification.history.HistoryEvent.Kind;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
 import io.syncguard.verification.history.Violation.Rule;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 
 /** Rules about the work that is done under a key: guarded commits, and terms of leadership. */
@@ -40,33 +37,16 @@ final class WorkRules {
         }
     }
 
-    /**
-     * A process leads from its first proof of a term to its last. For any two terms, the last proof of one must begin
-     * before the first proof of the other ends: only then can one term have ended before the other began.
-     */
     private void termsDoNotOverlap(List<HistoryEvent> events) {
-        Map<String, Term> terms = new LinkedHashMap<>();
+        LeadershipTerms terms = new LeadershipTerms();
         events.stream()
-                .filter(event -> event.is(Kind.LED))
+                .filter(event -> event.is(Kind.LED, Outcome.OK))
                 .sorted(Comparator.comparingLong(HistoryEvent::start))
-                .forEach(proof -> terms.merge(
-                        proof.source().process() + " " + proof.lease().fence(),
-                        new Term(proof, proof),
-                        (term, next) -> new Term(term.first, next.last)));
-        List<Term> inOrder = new ArrayList<>(terms.values());
-        inOrder.sort(Comparator.comparingLong(term -> term.first.lease().fence()));
-        for (int i = 1; i < inOrder.size(); i++) {
-            HistoryEvent last = inOrder.get(i - 1).last;
-            HistoryEvent first = inOrder.get(i).first;
-            if (last.start() > first.end()) {
-                report(Rule.TERMS, "a term goes on when one with a larger fence has begun", last, first);
-            }
-        }
+                .forEach(terms::add);
+        terms.violations().forEach(violation -> violations.accept(new Violation(Rule.TERMS, violation)));
     }
 
     private void report(Rule rule, String what, HistoryEvent... events) {
         violations.accept(Violation.of(rule, what, events));
     }
-
-    private record Term(HistoryEvent first, HistoryEvent last) {}
 }

@@ -2,6 +2,7 @@ package io.syncguard.verification.stress;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import io.syncguard.Fence;
 import io.syncguard.LockTemplate;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
@@ -151,12 +152,17 @@ public final class StressWorker {
         LeaderMember member = application.getBean(LeaderElection.class).member(election);
         Thread observer = new Thread(
                 () -> {
-                    while (true) {
+                    long fence = 0;
+                    for (int term = 0; ; LockSupport.parkNanos(BETWEEN_PROOFS_NANOS)) {
                         HistoryEvent asked = recorder.begin(Kind.LED, "leader", member.key(), "");
-                        member.fence()
-                                .ifPresent(fence -> recorder.write(asked.answered(System.nanoTime(), Outcome.OK)
-                                        .with(Lease.ofFence(fence.value()))));
-                        LockSupport.parkNanos(BETWEEN_PROOFS_NANOS);
+                        long now = member.fence().map(Fence::value).orElse(0L);
+                        if (now > 0) {
+                            term += now == fence ? 0 : 1;
+                            fence = now;
+                            recorder.write(asked.answered(System.nanoTime(), Outcome.OK)
+                                    .with(Lease.ofFence(fence))
+                                    .with(term));
+                        }
                     }
                 },
                 "leader");

@@ -2,6 +2,7 @@ package io.syncguard.verification.leadership;
 
 import io.syncguard.testing.ThreadShortage;
 import io.syncguard.verification.StressSettings;
+import io.syncguard.verification.history.LeadershipTerms;
 import io.syncguard.verification.leadership.MemberGroup.Member;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -78,7 +79,7 @@ final class LeadershipRun {
         this.injector = new FaultInjector(group, server);
     }
 
-    LeadershipHistory run() throws Exception {
+    LeadershipTerms run() throws Exception {
         long end = System.nanoTime() + settings.seconds() * SECOND;
         group.start(settings.workers());
         group.awaitQueue();
@@ -94,7 +95,7 @@ final class LeadershipRun {
     }
 
     /** Whether the leader after the last fault has recorded a proof. */
-    private boolean isComplete(LeadershipHistory history) {
+    private boolean isComplete(LeadershipTerms history) {
         return faults.entrySet().stream()
                 .filter(entry -> entry.getKey().endsTerm())
                 .flatMap(entry -> entry.getValue().stream())

@@ -5,6 +5,7 @@ import static java.util.function.Predicate.not;
 import io.syncguard.leader.LeaderProcess;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.ServerProxy;
+import io.syncguard.verification.history.LeadershipTerms;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -108,9 +109,9 @@ final class MemberGroup {
     }
 
     /** The proofs that the members have recorded so far. */
-    LeadershipHistory read() {
-        LeadershipHistory history = new LeadershipHistory();
-        all.forEach(member -> history.read(member.name(), member.proofs()));
+    LeadershipTerms read() {
+        LeadershipTerms history = new LeadershipTerms();
+        all.forEach(member -> history.read(member.proofs()));
         return history;
     }
 

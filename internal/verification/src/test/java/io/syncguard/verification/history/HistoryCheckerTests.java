@@ -8,6 +8,7 @@ import static io.syncguard.verification.history.HistoryEvent.Outcome.REFUSED;
 import static io.syncguard.verification.history.HistoryEvent.Outcome.UNKNOWN;
 import static io.syncguard.verification.history.HistoryScript.rejects;
 import static io.syncguard.verification.history.HistoryScript.script;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.verification.history.Violation.Rule;
 import org.junit.jupiter.api.Test;
@@ -227,5 +228,35 @@ class HistoryCheckerTests {
                         .wrote("two", 2, 7, 1110, OK)
                         .by("a")
                         .wrote("one", 1, 8, 1120, OK));
+    }
+
+    @Test
+    void a_guarded_commit_after_that_of_a_later_holder() {
+        HistoryScript held = script().grant("one", 1, 0, 100).by("b").grant("two", 2, 1200, 100);
+
+        rejects(
+                Rule.COMMITS,
+                "follows one with a larger fence",
+                held.committed("two", 2, 1, 1210).by("a").committed("one", 1, 2, 1220));
+    }
+
+    @Test
+    void two_guarded_commits_that_make_one_version() {
+        rejects(
+                Rule.COMMITS,
+                "two commits made one version",
+                script().grant("one", 1, 0, 1000).committed("one", 1, 3, 10).committed("one", 1, 3, 20));
+    }
+
+    @Test
+    void a_leader_beside_another_one() {
+        assertThat(script().led(1, 1, 0)
+                        .by("b")
+                        .led(2, 1, 10)
+                        .by("a")
+                        .led(1, 1, 20)
+                        .check())
+                .extracting(Violation::rule)
+                .containsExactly(Rule.TERMS);
     }
 }

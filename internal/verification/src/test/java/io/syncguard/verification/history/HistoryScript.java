@@ -201,6 +201,18 @@ final class HistoryScript {
                 .with(number));
     }
 
+    HistoryScript committed(String lock, long fence, long version, long at) {
+        return add(called(Kind.COMMITTED, lock, at, Outcome.OK)
+                .with(Lease.ofFence(fence))
+                .with(version));
+    }
+
+    /** A proof of the current process that it leads. */
+    HistoryScript led(long fence, int term, long at) {
+        return add(
+                called(Kind.LED, "", at, Outcome.OK).with(Lease.ofFence(fence)).with(term));
+    }
+
     HistoryScript ended(String lock, long at) {
         return add(called(Kind.ENDED, lock, at, Outcome.OK));
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.leader.LeaderProcess;
 import io.syncguard.verification.StressSettings;
+import io.syncguard.verification.history.LeadershipTerms;
 import io.syncguard.verification.leadership.LeadershipRun.Fault;
 import java.util.EnumMap;
 import java.util.List;
@@ -25,7 +26,7 @@ abstract class LeadershipStressContract {
 
     private final LeadershipServer.Starter starter;
     private LeadershipRun run;
-    private LeadershipHistory history;
+    private LeadershipTerms history;
 
     LeadershipStressContract(LeadershipServer.Starter starter) {
         this.starter = starter;

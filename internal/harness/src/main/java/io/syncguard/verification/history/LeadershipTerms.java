@@ -1,4 +1,4 @@
-package io.syncguard.verification.leadership;
+package io.syncguard.verification.history;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,10 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.stream.Stream;
 
 /**
- * The recorded proofs of leadership of all members, and the rules for them.
+ * The terms of one election, by the proofs of leadership that its members recorded, and the rules for them.
  *
  * <p>A proof says: at some moment between two times, this member led, in this term and under this fence. Both times are
  * readings of {@link System#nanoTime}, which is one clock for all processes of a Linux machine. The moment itself is
@@ -25,7 +24,7 @@ import java.util.stream.Stream;
  *   <li>Within a term fences do not become smaller.
  * </ol>
  */
-public final class LeadershipHistory {
+public final class LeadershipTerms {
 
     /**
      * The proofs of one term, in summary.
@@ -33,7 +32,7 @@ public final class LeadershipHistory {
      * @param began the end of its first proof: the member led at this time or earlier
      * @param ended the begin of its last proof: the member led at this time or later
      */
-    record Term(String member, int number, long began, long ended, long firstFence, long lastFence) {
+    public record Term(String member, int number, long began, long ended, long firstFence, long lastFence) {
 
         private Term and(Term later) {
             return new Term(member, number, began, later.ended, firstFence, later.lastFence);
@@ -63,31 +62,25 @@ public final class LeadershipHistory {
         });
     }
 
-    /** A proof as a line of a file. */
-    public static String line(int term, long fence, long from, long until) {
-        return term + " " + fence + " " + from + " " + until + "\n";
+    /** Adds a proof, whose value is the number of the term in its process. */
+    void add(HistoryEvent proof) {
+        add(proof.source().process(), (int) proof.value(), proof.lease().fence(), proof.start(), proof.end());
     }
 
-    /** Adds the proofs of a member. The last line of a killed process may be incomplete, and is then ignored. */
-    void read(String member, Path file) {
+    /** Adds the proofs of a process. The last line of a killed process may be incomplete, and is then ignored. */
+    public void read(Path file) {
         try {
             String text = Files.readString(file);
-            try (Stream<String> lines =
-                    text.substring(0, text.lastIndexOf('\n') + 1).lines()) {
-                lines.map(line -> line.split(" "))
-                        .forEach(words -> add(
-                                member,
-                                Integer.parseInt(words[0]),
-                                Long.parseLong(words[1]),
-                                Long.parseLong(words[2]),
-                                Long.parseLong(words[3])));
-            }
+            text.substring(0, text.lastIndexOf('\n') + 1)
+                    .lines()
+                    .map(line -> HistoryEvent.ofLine(line, same -> same))
+                    .forEach(this::add);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
     }
 
-    List<String> violations() {
+    public List<String> violations() {
         List<String> all = new ArrayList<>(violations);
         List<Term> each = terms();
         for (int i = 0; i < each.size(); i++) {
@@ -108,16 +101,16 @@ public final class LeadershipHistory {
         }
     }
 
-    List<Term> terms() {
+    public List<Term> terms() {
         return List.copyOf(terms.values());
     }
 
-    long proofs() {
+    public long proofs() {
         return proofs;
     }
 
     /** The time from a moment to the first proof in a new term. */
-    OptionalLong nanosToNextTerm(long moment) {
+    public OptionalLong nanosToNextTerm(long moment) {
         return terms.values().stream()
                 .mapToLong(Term::began)
                 .filter(began -> began > moment)

@@ -1,7 +1,11 @@
-package io.syncguard.verification.leadership;
+package io.syncguard.verification.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import io.syncguard.verification.history.HistoryEvent.Source;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -11,9 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
  * The checker of leadership histories finds the violations that are planted there, and accepts what may have been
  * correct.
  */
-class LeadershipHistoryTests {
+class LeadershipTermsTests {
 
-    private final LeadershipHistory history = new LeadershipHistory();
+    private final LeadershipTerms history = new LeadershipTerms();
 
     @Test
     void terms_one_after_the_other_with_growing_fences_are_accepted() {
@@ -115,11 +119,18 @@ class LeadershipHistoryTests {
     void the_torn_last_line_of_a_killed_process_is_left_out(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("a");
         Files.writeString(
-                file, LeadershipHistory.line(1, 7, 10, 11) + LeadershipHistory.line(1, 8, 20, 21) + "1 9 30 3");
+                file, proof(1, 7, 10).toLine() + "\n" + proof(2, 8, 20).toLine() + "\nLED\ta\tobs");
 
-        history.read("a", file);
+        history.read(file);
 
-        assertThat(history.terms()).containsExactly(new LeadershipHistory.Term("a", 1, 11, 20, 7, 8));
+        assertThat(history.terms()).containsExactly(new LeadershipTerms.Term("a", 1, 11, 20, 7, 8));
+    }
+
+    private static HistoryEvent proof(long number, long fence, long at) {
+        return HistoryEvent.of(Kind.LED, new Source("a", "observer", number), "scheduler", "", at)
+                .answered(at + 1, Outcome.OK)
+                .with(Lease.ofFence(fence))
+                .with(1);
     }
 
     @Test
