@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
 import io.syncguard.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,11 @@ public interface AcquireObservation extends LockObservation {
 
         @Override
         public void failed(Throwable error) {}
+
+        @Override
+        public HeldObservation held(Fence fence) {
+            return HeldObservation.NONE;
+        }
     };
 
     /**
@@ -36,4 +42,7 @@ public interface AcquireObservation extends LockObservation {
     default @Nullable String traceId() {
         return null;
     }
+
+    /** Called after the end of the acquisition, by the thread that was granted the lock. */
+    HeldObservation held(Fence fence);
 }

@@ -91,8 +91,10 @@ final class AcquireReport {
                 Duration.ofNanos(time.nanoTime() - waitsSince));
     }
 
-    void granted() {
+    /** Returns the grant, whose lock is observed as that of this acquisition. */
+    GrantedLease granted(GrantedLease grant) {
         observation.ended(LockOutcome.ACQUIRED);
+        return grant.observedBy(observation);
     }
 
     /** Returns how long the caller waited, without the time that listeners take. */

@@ -270,12 +270,11 @@ final class Acquirer {
                 throwForCaller(ex);
                 throw ex;
             }
-            if (grant == null) {
-                waited = report.refused();
-            } else {
-                report.granted();
+            if (grant != null) {
+                return report.granted(grant);
             }
-            return grant;
+            waited = report.refused();
+            return null;
         }
 
         private @Nullable GrantedLease acquireOrGiveUp() {

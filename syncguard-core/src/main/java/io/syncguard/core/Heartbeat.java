@@ -150,7 +150,6 @@ final class Heartbeat implements DueRequests.Work<Lease>, AutoCloseable {
     private void extend(int server, List<LeaseExtension> extensions) {
         List<ExtendRequest> requests =
                 extensions.stream().map(LeaseExtension::heartbeat).toList();
-        reports.extending(extensions);
         due.send(
                 server,
                 extensions.stream().map(LeaseExtension::lease).toList(),

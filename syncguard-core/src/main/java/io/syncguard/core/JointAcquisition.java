@@ -257,7 +257,8 @@ final class JointAcquisition {
                 grants.add(acquirer.granted(attempt, confirmation, grant, waited));
             }
             for (int i = 0; i < grants.size(); i++) {
-                (i == 0 ? first : acquirer.report(grants.get(i).request())).granted();
+                GrantedLease grant = grants.get(i);
+                grants.set(i, (i == 0 ? first : acquirer.report(grant.request())).granted(grant));
             }
             return grants;
         } catch (Throwable ex) {

@@ -25,9 +25,6 @@ final class LeaseExtension implements AutoCloseable {
 
     private @Nullable LockBackendException error;
 
-    /** Used by the thread that observes. */
-    private LockObservation observation = LockObservation.NONE;
-
     LeaseExtension(Lease lease) {
         this.lease = lease;
         this.before = lease.confirmed();
@@ -106,17 +103,15 @@ final class LeaseExtension implements AutoCloseable {
         return error;
     }
 
-    /** Begins to observe it. Another thread than that of the extension may do so. */
+    /**
+     * Observes it if it did not succeed: a lock that is held for days has a hundred thousand others. It has been
+     * answered, or has failed. Another thread than that of the extension may call this.
+     */
     void observe() {
-        observation = lease.observation().extend();
-    }
-
-    /** Ends what {@link #observe} began. The extension has been answered, or has failed. */
-    void endObservation() {
-        if (error == null) {
-            observation.ended(outcome);
-        } else {
-            observation.failed(error);
+        if (error != null) {
+            lease.observation().extend().failed(error);
+        } else if (outcome != LockOutcome.EXTENDED) {
+            lease.observation().extend().ended(outcome);
         }
     }
 

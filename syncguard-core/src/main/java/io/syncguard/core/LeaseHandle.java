@@ -29,7 +29,7 @@ final class LeaseHandle implements CurrentLocks.Scoped {
 
     LeaseHandle(GrantedLease grant, EngineParts parts) {
         this.parts = parts;
-        this.lease = new Lease(parts.time(), grant, parts.dispatcher().observeHeld(grant), this::lost);
+        this.lease = new Lease(parts.time(), grant, grant.observation().held(grant.fence()), this::lost);
         this.release = new LeaseRelease(this, lease, parts);
     }
 

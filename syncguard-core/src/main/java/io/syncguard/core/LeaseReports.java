@@ -41,14 +41,7 @@ final class LeaseReports {
         return new Extension(lease, lease.observation().extend());
     }
 
-    /** The heartbeat is about to extend these. Reported on a thread that nothing waits for. */
-    void extending(List<LeaseExtension> extensions) {
-        if (dispatcher.isObserved()) {
-            dispatcher.executeLater(() -> () -> extensions.forEach(LeaseExtension::observe));
-        }
-    }
-
-    /** The extensions of the heartbeat have ended. Reported as the leases are now, on the same thread. */
+    /** The extensions of the heartbeat have ended. Reported as the leases are now, on a thread that nothing waits for. */
     void extended(List<LeaseExtension> extensions) {
         if (!dispatcher.isInUse()) {
             return;
@@ -59,7 +52,7 @@ final class LeaseReports {
                     .filter(Objects::nonNull)
                     .toList();
             return () -> {
-                extensions.forEach(LeaseExtension::endObservation);
+                extensions.forEach(LeaseExtension::observe);
                 events.forEach(Runnable::run);
             };
         });

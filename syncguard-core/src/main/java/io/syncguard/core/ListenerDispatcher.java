@@ -43,9 +43,6 @@ final class ListenerDispatcher implements AutoCloseable {
      */
     static final int MAX_PENDING = 100;
 
-    /** Its observations begin with one task, and end with another. */
-    private static final int TASKS_WHEN_OBSERVED = 2;
-
     private static final Log log = LogFactory.getLog(ListenerDispatcher.class);
 
     /** How many callbacks run at once, and how many events of losses are dispatched at once. */
@@ -76,7 +73,7 @@ final class ListenerDispatcher implements AutoCloseable {
         this.heartbeatEvents = new ReadyThreads(
                 DaemonThreadFactory.named("syncguard-events"),
                 1,
-                new ArrayBlockingQueue<>(isObserved() ? MAX_PENDING * TASKS_WHEN_OBSERVED : MAX_PENDING),
+                new ArrayBlockingQueue<>(MAX_PENDING),
                 (task, executor) -> leaveOut(executor));
     }
 
@@ -93,10 +90,6 @@ final class ListenerDispatcher implements AutoCloseable {
 
     AcquireObservation observeAcquire(LockRequest request) {
         return observer.acquire(backend, request);
-    }
-
-    HeldObservation observeHeld(GrantedLease grant) {
-        return observer.held(backend, grant.request(), grant.fence());
     }
 
     /** An event of an acquisition that is not granted yet. */

@@ -1,6 +1,5 @@
 package io.syncguard.core;
 
-import io.syncguard.Fence;
 import io.syncguard.LockRequest;
 
 /**
@@ -14,22 +13,8 @@ import io.syncguard.LockRequest;
 public interface LockObserver {
 
     /** Observes nothing, at no cost. */
-    LockObserver NONE = new LockObserver() {
-
-        @Override
-        public AcquireObservation acquire(String backend, LockRequest request) {
-            return AcquireObservation.NONE;
-        }
-
-        @Override
-        public HeldObservation held(String backend, LockRequest request, Fence fence) {
-            return HeldObservation.NONE;
-        }
-    };
+    LockObserver NONE = (backend, request) -> AcquireObservation.NONE;
 
     /** Called before the first attempt, by the thread that acquires the lock. */
     AcquireObservation acquire(String backend, LockRequest request);
-
-    /** Called after the end of the acquisition, by the thread that was granted the lock. */
-    HeldObservation held(String backend, LockRequest request, Fence fence);
 }

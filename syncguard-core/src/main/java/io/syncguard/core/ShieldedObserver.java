@@ -24,11 +24,6 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         return new Acquire(get(() -> observer.acquire(backend, request), AcquireObservation.NONE));
     }
 
-    @Override
-    public HeldObservation held(String backend, LockRequest request, Fence fence) {
-        return new Held(get(() -> observer.held(backend, request, fence), HeldObservation.NONE));
-    }
-
     /** A mock answers {@code null}. */
     private static <T> T get(Supplier<T> observation, T none) {
         Result<T> result = new Result<>(none);
@@ -96,6 +91,11 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         @Override
         public void failed(Throwable error) {
             run(() -> observation.failed(error));
+        }
+
+        @Override
+        public HeldObservation held(Fence fence) {
+            return new Held(get(() -> observation.held(fence), HeldObservation.NONE));
         }
     }
 

@@ -3,30 +3,28 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.syncguard.Fence;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
-import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Time;
-import io.syncguard.core.AcquireObservation;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.HeldObservation;
 import io.syncguard.core.LockEngine;
-import io.syncguard.core.LockObservation;
-import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.ForwardingBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -51,7 +49,14 @@ class RedisHungMasterTests {
     private final Set<String> extending = ConcurrentHashMap.newKeySet();
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
     private final LockEngine engine = new LockEngine(
-            new RedisLockBackend(new RedisConnections(cluster.connections(), SETTINGS, ""), SETTINGS, Time.SYSTEM),
+            new ForwardingBackend(new RedisLockBackend(
+                    new RedisConnections(cluster.connections(), SETTINGS, ""), SETTINGS, Time.SYSTEM)) {
+                @Override
+                public CompletionStage<List<ExtendResult>> extend(List<ExtendRequest> requests) {
+                    requests.forEach(request -> extending.add(request.id().key()));
+                    return super.extend(requests);
+                }
+            },
             new EngineSettings(
                     "test",
                     Duration.ofMinutes(10),
@@ -72,18 +77,7 @@ class RedisHungMasterTests {
                 public void failed(LockEvent event, LockOperation operation, LockException error) {
                     failed.add(operation + " " + event.key());
                 }
-            }),
-            new LockObserver() {
-                @Override
-                public AcquireObservation acquire(String backend, LockRequest request) {
-                    return AcquireObservation.NONE;
-                }
-
-                @Override
-                public HeldObservation held(String backend, LockRequest request, Fence fence) {
-                    return new Extensions(request);
-                }
-            });
+            }));
 
     private final String hung = keys(0).findFirst().orElseThrow();
     private final List<String> others =
@@ -162,36 +156,5 @@ class RedisHungMasterTests {
 
     private static ConditionFactory eventually() {
         return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(20));
-    }
-
-    private final class Extensions implements HeldObservation {
-
-        private final String key;
-
-        Extensions(LockRequest request) {
-            key = request.key();
-        }
-
-        @Override
-        public LockObservation extend() {
-            extending.add(key);
-            return LockObservation.NONE;
-        }
-
-        @Override
-        public LockObservation release() {
-            return LockObservation.NONE;
-        }
-
-        @Override
-        public Body body() {
-            return Body.NONE;
-        }
-
-        @Override
-        public void released() {}
-
-        @Override
-        public void lost(LockReason reason, String explanation) {}
     }
 }

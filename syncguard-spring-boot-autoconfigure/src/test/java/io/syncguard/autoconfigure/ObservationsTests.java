@@ -1,5 +1,8 @@
 package io.syncguard.autoconfigure;
 
+import static io.syncguard.autoconfigure.Traces.registry;
+import static io.syncguard.autoconfigure.Traces.span;
+import static io.syncguard.autoconfigure.Traces.spans;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -8,16 +11,11 @@ import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import io.micrometer.tracing.Tracer;
-import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
-import io.micrometer.tracing.otel.bridge.OtelTracer;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.StatusCode;
-import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
-import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
-import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
@@ -37,17 +35,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
-import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
-import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
-import org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -175,6 +169,70 @@ class ObservationsTests {
     }
 
     @Test
+    void a_request_that_is_not_sampled_has_no_observations() {
+        Traces.of(database.url(), 0)
+                .withBean(LockCounter.class)
+                .withUserConfiguration(Orders.class)
+                .run(application -> {
+                    Observation request = Observation.start("request", registry(application));
+                    request.scoped(() -> application.getBean(Order.class).submit("4711"));
+                    request.stop();
+
+                    assertThat(application.getBean(LockCounter.class).count).hasValue(0);
+                    assertThat(application
+                                    .getBean(MeterRegistry.class)
+                                    .get("syncguard.lock.held")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
+    /** Its acquisition decides. The body does not begin a trace of its own, which might be sampled. */
+    @Test
+    void a_lock_that_begins_a_trace_that_is_not_sampled_has_one_observation() {
+        Traces.of(database.url(), 0)
+                .withBean(LockCounter.class)
+                .withUserConfiguration(Orders.class)
+                .run(application -> {
+                    ObservationRegistry registry = registry(application);
+                    List<Observation> parents = new ArrayList<>();
+                    application.getBean(LockTemplate.class).execute(ORDER, lock -> {
+                        parents.add(registry.getCurrentObservation());
+                        return lock;
+                    });
+
+                    assertThat(application.getBean(LockCounter.class).count).hasValue(1);
+                    assertThat(parents)
+                            .singleElement()
+                            .extracting(each -> each.getContext().getName())
+                            .isEqualTo("syncguard.lock.acquire");
+                    assertThat(registry.getCurrentObservation()).isNull();
+                });
+    }
+
+    @Test
+    void without_tracing_there_are_no_observations_unless_a_handler_of_the_application_wants_them() {
+        ApplicationContextRunner untraced =
+                metered().withConfiguration(SortedAutoConfigurations.of(ObservationAutoConfiguration.class));
+        untraced.run(application -> {
+            AtomicInteger seen = new AtomicInteger();
+            registry(application).observationConfig().observationPredicate((name, context) -> {
+                seen.incrementAndGet();
+                return true;
+            });
+            application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
+
+            assertThat(seen).hasValue(0);
+        });
+        untraced.withBean(LockCounter.class).run(application -> {
+            application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
+
+            assertThat(application.getBean(LockCounter.class).count).hasValue(3);
+        });
+    }
+
+    @Test
     void a_convention_of_the_application_is_used() {
         traced().withBean(KeysInSpans.class).run(application -> {
             application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
@@ -218,6 +276,8 @@ class ObservationsTests {
                     .filter(meter -> meter.getId().getName().startsWith("syncguard"))
                     .filter(meter -> !meter.getId().getName().equals("syncguard.lock.fence"))
                     .filter(meter -> !meter.getId().getName().startsWith("syncguard.lock.last."))
+                    // A pool opens its connections in the background.
+                    .filter(meter -> !meter.getId().getName().equals("syncguard.store.connections"))
                     .map(ObservationsTests::describe)
                     .forEach(meters::add);
         });
@@ -233,55 +293,16 @@ class ObservationsTests {
                 + ": " + (long) meter.measure().iterator().next().getValue();
     }
 
-    private static ObservationRegistry registry(ApplicationContext application) {
-        return application.getBean(ObservationRegistry.class);
-    }
-
-    private static List<SpanData> spans(ApplicationContext application) {
-        return application.getBean(InMemorySpanExporter.class).getFinishedSpanItems();
-    }
-
-    private static SpanData span(ApplicationContext application, String name) {
-        return spans(application).stream()
-                .filter(each -> each.getName().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("no span " + name + " in " + spans(application)));
-    }
-
     private static String attribute(SpanData span, String key) {
         return span.getAttributes().get(AttributeKey.stringKey(key));
     }
 
     private static ApplicationContextRunner metered() {
-        return Applications.on(database.url())
-                .withConfiguration(SortedAutoConfigurations.of(
-                        MetricsAutoConfiguration.class,
-                        CompositeMeterRegistryAutoConfiguration.class,
-                        SimpleMetricsExportAutoConfiguration.class));
+        return Traces.metered(database.url());
     }
 
     private static ApplicationContextRunner traced() {
-        return metered()
-                .withConfiguration(SortedAutoConfigurations.of(
-                        ObservationAutoConfiguration.class, MicrometerTracingAutoConfiguration.class))
-                .withUserConfiguration(Tracing.class);
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class Tracing {
-
-        @Bean
-        InMemorySpanExporter exporter() {
-            return InMemorySpanExporter.create();
-        }
-
-        @Bean
-        Tracer tracer(InMemorySpanExporter exporter) {
-            SdkTracerProvider provider = SdkTracerProvider.builder()
-                    .addSpanProcessor(SimpleSpanProcessor.create(exporter))
-                    .build();
-            return new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), event -> {});
-        }
+        return Traces.of(database.url());
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -304,6 +325,22 @@ class ObservationsTests {
         @DistributedLock(name = "orders", key = "#id")
         public void submit(String id) {
             Observation.createNotStarted("work", registry).observe(() -> {});
+        }
+    }
+
+    /** Counts the observations of locks. */
+    static class LockCounter implements ObservationHandler<LockObservationContext> {
+
+        private final AtomicInteger count = new AtomicInteger();
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context instanceof LockObservationContext;
+        }
+
+        @Override
+        public void onStart(LockObservationContext context) {
+            count.incrementAndGet();
         }
     }
 

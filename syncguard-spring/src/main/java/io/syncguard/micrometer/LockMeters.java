@@ -20,7 +20,7 @@ public final class LockMeters implements LockListener {
 
     private final MeterRegistry registry;
     private final ConcurrentMap<MeterGroup.Id, MeterGroup> groups = new ConcurrentHashMap<>();
-    private final BoundedNames names = new BoundedNames();
+    private final BoundedNames names = new BoundedNames(true);
     private final HoldingRecorder holding = new HoldingRecorder();
 
     /** The waits that last, by the threads of their callers. A thread waits for one lock at a time. */

@@ -20,7 +20,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
      */
     HELD("held"),
 
-    /** An extension of the lease, by the heartbeat or by hand. A child of {@link #HELD}. */
+    /** An extension by hand, or one of the heartbeat that did not succeed. A child of {@link #HELD}. */
     EXTEND("extend"),
 
     /** The release by the holder. A child of {@link #HELD}. */
@@ -66,7 +66,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
         /** The mode: {@code exclusive} or {@code shared}. */
         MODE("syncguard.lock.mode"),
 
-        /** The backend: {@code postgres} or {@code redis}. */
+        /** The name of the backend, such as {@code postgres}. */
         BACKEND("syncguard.lock.backend"),
 
         /** The {@link io.syncguard.LockOutcome} in lower case; {@code unknown} before the end. */

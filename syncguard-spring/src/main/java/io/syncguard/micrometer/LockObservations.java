@@ -2,30 +2,27 @@ package io.syncguard.micrometer;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import io.syncguard.Fence;
+import io.syncguard.LockLimits;
 import io.syncguard.LockRequest;
 import io.syncguard.core.AcquireObservation;
-import io.syncguard.core.HeldObservation;
 import io.syncguard.core.LockObserver;
-import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the observations of {@link LockObservationDocumentation}, for traces. Thread-safe.
  *
- * <p>It creates none while the registry has no handlers. An exception of a handler or of the convention is logged, and
+ * <p>It creates none while the registry has no handlers, none in a trace that is not sampled, and none of elections,
+ * whose members wait and lead for days: a trace must end. An exception of a handler or of the convention is logged, and
  * does not affect the lock.
  */
 public final class LockObservations implements LockObserver {
 
     private final ObservationRegistry registry;
-    private final Supplier<? extends @Nullable LockObservationConvention> custom;
-    private final LockObservationConvention defaultConvention = new DefaultLockObservationConvention();
-    private final BoundedNames names = new BoundedNames();
+    private final ObservationStarter starter;
 
-    /** {@code null} until the first observation. No monitor guards it, because Spring creates beans under its own. */
-    private volatile @Nullable Optional<LockObservationConvention> convention;
+    /** The meters have warned of the names. */
+    private final BoundedNames names = new BoundedNames(false);
 
     public LockObservations(ObservationRegistry registry) {
         this(registry, () -> null);
@@ -38,46 +35,23 @@ public final class LockObservations implements LockObserver {
     public LockObservations(
             ObservationRegistry registry, Supplier<? extends @Nullable LockObservationConvention> convention) {
         this.registry = registry;
-        this.custom = convention;
+        this.starter = new ObservationStarter(registry, convention);
     }
 
     @Override
     public AcquireObservation acquire(String backend, LockRequest request) {
-        return registry.isNoop()
+        return registry.isNoop() || isElection(request) || isLeftOut()
                 ? AcquireObservation.NONE
-                : new ObservedAcquire(this, new ObservedLock(names.bounded(request.name()), backend, request, null));
+                : new ObservedAcquire(starter, new ObservedLock(names.bounded(request.name()), backend, request, null));
     }
 
-    @Override
-    public HeldObservation held(String backend, LockRequest request, Fence fence) {
-        return registry.isNoop()
-                ? HeldObservation.NONE
-                : new ObservedHold(this, new ObservedLock(names.bounded(request.name()), backend, request, fence));
+    private static boolean isElection(LockRequest request) {
+        return request.name().startsWith(LockLimits.ELECTION_PREFIX);
     }
 
-    ObservationRegistry registry() {
-        return registry;
-    }
-
-    /** Starts an observation as a child of the current one of the running thread. */
-    ObservedOperation start(LockObservationDocumentation which, ObservedLock lock) {
-        LockObservationContext context = new LockObservationContext(which, lock);
-        return new ObservedOperation(context, ShieldedObservation.start(() -> {
-            LockObservationConvention own = convention();
-            return Observation.start(
-                    own == null ? null : new NamedConvention(which, own),
-                    new NamedConvention(which, defaultConvention),
-                    () -> context,
-                    registry);
-        }));
-    }
-
-    private @Nullable LockObservationConvention convention() {
-        Optional<LockObservationConvention> known = convention;
-        if (known == null) {
-            known = Optional.ofNullable(custom.get());
-            convention = known;
-        }
-        return known.orElse(null);
+    /** Whether the trace of the running thread is not recorded. */
+    private boolean isLeftOut() {
+        Observation current = starter.current();
+        return current != null && TraceIds.isLeftOut(current.getContextView());
     }
 }

@@ -1,7 +1,9 @@
 package io.syncguard.micrometer;
 
+import io.syncguard.Fence;
 import io.syncguard.LockOutcome;
 import io.syncguard.core.AcquireObservation;
+import io.syncguard.core.HeldObservation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedAcquire implements AcquireObservation {
 
-    private final LockObservations observations;
+    private final ObservationStarter observations;
     private final ObservedLock lock;
     private final ObservedOperation acquire;
     private @Nullable ObservedOperation wait;
 
-    ObservedAcquire(LockObservations observations, ObservedLock lock) {
+    ObservedAcquire(ObservationStarter observations, ObservedLock lock) {
         this.observations = observations;
         this.lock = lock;
         this.acquire =
@@ -32,6 +34,9 @@ final class ObservedAcquire implements AcquireObservation {
 
     @Override
     public void waits() {
+        if (isLeftOut()) {
+            return;
+        }
         wait = observations.start(LockObservationDocumentation.WAIT, lock).current();
         wait.context().holderOwner(acquire.context().holderOwner());
     }
@@ -55,5 +60,17 @@ final class ObservedAcquire implements AcquireObservation {
             wait.failed(error);
         }
         acquire.failed(error);
+    }
+
+    @Override
+    public HeldObservation held(Fence fence) {
+        return isLeftOut()
+                ? new LeftOutHold(observations, acquire.observation())
+                : new ObservedHold(observations, lock.granted(fence), acquire.observation());
+    }
+
+    /** Whether its trace, which it may have begun, is not recorded. */
+    private boolean isLeftOut() {
+        return TraceIds.isLeftOut(acquire.context());
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedHold implements HeldObservation {
 
-    private final LockObservations observations;
+    private final ObservationStarter observations;
     private final ObservedLock lock;
     private final ObservedOperation held;
     private final ShieldedObservation observation;
@@ -24,10 +24,11 @@ final class ObservedHold implements HeldObservation {
     /** Counts the lock and each running body. At zero, the observation has stopped. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    ObservedHold(LockObservations observations, ObservedLock lock) {
+    /** @param acquire the parent if none is current, so that both are in one trace */
+    ObservedHold(ObservationStarter observations, ObservedLock lock, ShieldedObservation acquire) {
         this.observations = observations;
         this.lock = lock;
-        this.held = observations.start(LockObservationDocumentation.HELD, lock);
+        this.held = observations.start(LockObservationDocumentation.HELD, lock, acquire.observation());
         this.observation = held.observation();
     }
 
@@ -87,7 +88,7 @@ final class ObservedHold implements HeldObservation {
      * parent.
      */
     private boolean isCurrent() {
-        ObservationView current = observations.registry().getCurrentObservation();
+        ObservationView current = observations.current();
         return Chain.of(current, each -> each.getContextView().getParentObservation())
                 .anyMatch(each -> each == observation.observation());
     }

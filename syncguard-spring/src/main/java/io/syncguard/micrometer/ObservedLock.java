@@ -23,6 +23,13 @@ final class ObservedLock {
         this.fence = fence;
     }
 
+    /** The same lock, once it is granted. */
+    ObservedLock granted(Fence fence) {
+        ObservedLock granted = new ObservedLock(name, backend, request, fence);
+        granted.keyHash = keyHash;
+        return granted;
+    }
+
     String name() {
         return name;
     }

@@ -8,7 +8,7 @@ import io.syncguard.concurrent.Chain;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the ids of traces, if the application has Micrometer Tracing. */
+/** Reads the traces of observations, if the application has Micrometer Tracing. */
 final class TraceIds {
 
     private TraceIds() {}
@@ -16,23 +16,38 @@ final class TraceIds {
     /** Returns the id of the trace of an observation; {@code null} if there is no trace. */
     static @Nullable String of(Observation.ContextView context) {
         try {
-            return OfTracing.find(context);
+            Span span = OfTracing.find(context);
+            return span == null ? null : span.context().traceId();
         } catch (NoClassDefFoundError ex) {
             // The library is optional.
             return null;
         }
     }
 
+    /** Whether the trace of an observation is not recorded. False if there is no trace, or it is not known yet. */
+    static boolean isLeftOut(Observation.@Nullable ContextView context) {
+        try {
+            return context != null && OfTracing.isLeftOut(context);
+        } catch (NoClassDefFoundError ex) {
+            // The library is optional.
+            return false;
+        }
+    }
+
     /** Loaded only at the first use, because it needs the library. */
     private static final class OfTracing {
 
-        private static @Nullable String find(Observation.ContextView context) {
+        private static @Nullable Span find(Observation.ContextView context) {
             return Chain.of(context, OfTracing::parentOf)
                     .map(OfTracing::spanOf)
                     .filter(Objects::nonNull)
                     .findFirst()
-                    .map(span -> span.context().traceId())
                     .orElse(null);
+        }
+
+        private static boolean isLeftOut(Observation.ContextView context) {
+            Span span = find(context);
+            return span != null && Boolean.FALSE.equals(span.context().sampled());
         }
 
         private static Observation.@Nullable ContextView parentOf(Observation.ContextView context) {

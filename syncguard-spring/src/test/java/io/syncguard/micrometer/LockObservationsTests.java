@@ -14,7 +14,6 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
-import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -25,7 +24,6 @@ import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
 import io.syncguard.core.AcquireObservation;
 import io.syncguard.core.EngineFixture;
-import io.syncguard.core.HeldObservation;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.Hashes;
 import io.syncguard.testing.CapturedLog;
@@ -312,7 +310,8 @@ class LockObservationsTests {
     }
 
     @Test
-    void extensions_of_the_heartbeat_are_within_the_lock_and_not_within_what_runs_under_it() {
+    void a_failed_extension_of_the_heartbeat_is_within_the_lock_and_not_within_what_runs_under_it() {
+        fixture.backend.beforeExtend = failing(LockErrorCode.NETWORK_TIMEOUT);
         Observation request = Observation.start("request", registry);
         request.scoped(() -> locks.execute(ORDER, lock -> {
             fixture.time.advance(TTL.dividedBy(3));
@@ -322,8 +321,63 @@ class LockObservationsTests {
         request.stop();
 
         assertThat(stopped.parentOf("extend")).isEqualTo("syncguard.lock.held");
-        assertThat(stopped.low("extend", "syncguard.lock.outcome")).isEqualTo("extended");
         assertThat(stopped.threads.get(stopped.of("extend"))).isEqualTo("syncguard-events");
+    }
+
+    /** A job of eight hours has thousands of them. */
+    @Test
+    void heartbeats_that_succeed_are_not_observed() {
+        LockHandle lock = fixture.engine.acquire(ORDER);
+
+        fixture.advanceSlowly(TTL.multipliedBy(10), TTL.dividedBy(6));
+        eventually().until(() -> fixture.events.contains("extended"));
+
+        lock.release();
+        assertThat(stopped.names()).containsExactly("acquire", "release", "held");
+    }
+
+    /** A member waits and leads for days. What it does as the leader stays in the traces of its callers. */
+    @Test
+    void elections_are_not_observed_and_what_runs_under_a_term_stays_within_its_caller() {
+        LockRequest term = LockRequest.of("leader:scheduler").meterName("leader:scheduler");
+        try (LockHandle lock = fixture.engine.acquire(term)) {
+            Observation request = Observation.start("request", registry);
+            request.scoped(() -> lock.bind(
+                            () -> Observation.createNotStarted("work", registry).observe(() -> {}))
+                    .run());
+            request.stop();
+            fixture.backend.beforeExtend = failing(LockErrorCode.NETWORK_TIMEOUT);
+            fixture.time.advance(TTL.dividedBy(3));
+            eventually().until(() -> fixture.events.contains("failed EXTEND NETWORK_TIMEOUT"));
+        }
+
+        assertThat(stopped.parents.get("work")).isEqualTo("request");
+        assertThat(stopped.names()).isEmpty();
+    }
+
+    @Test
+    void without_a_caller_the_lock_is_within_its_acquisition() {
+        locks.execute(ORDER, lock -> lock);
+
+        assertThat(stopped.parentOf("acquire")).isEqualTo("none");
+        assertThat(stopped.parentOf("held")).isEqualTo("syncguard.lock.acquire");
+        assertThat(stopped.parentOf("release")).isEqualTo("syncguard.lock.held");
+    }
+
+    @Test
+    void without_a_caller_each_of_several_keys_is_within_its_own_acquisition() {
+        fixture.engine
+                .acquire(List.of(LockRequest.of("a"), LockRequest.of("b")))
+                .close();
+
+        assertThat(stopped.contexts.stream()
+                        .filter(each -> each.observation() == LockObservationDocumentation.HELD)
+                        .map(each -> ((LockObservationContext)
+                                                each.getParentObservation().getContextView())
+                                        .request()
+                                        .key()
+                                + each.request().key()))
+                .containsExactlyInAnyOrder("aa", "bb");
     }
 
     @Test
@@ -390,9 +444,14 @@ class LockObservationsTests {
 
     @Test
     void a_handler_that_blocks_in_extensions_does_not_delay_the_heartbeat() {
+        CountDownLatch blocked = new CountDownLatch(1);
         CountDownLatch unblocked = new CountDownLatch(1);
-        registry.observationConfig().observationHandler(new BlockingHandler(unblocked));
+        registry.observationConfig().observationHandler(new BlockingHandler(blocked, unblocked));
         LockHandle lock = fixture.engine.acquire(ORDER);
+        fixture.backend.rowsArePinned = true;
+        fixture.time.advance(TTL.dividedBy(3));
+        eventually().until(() -> blocked.getCount() == 0);
+        fixture.backend.rowsArePinned = false;
 
         fixture.advanceSlowly(TTL.multipliedBy(2), TTL.dividedBy(6));
 
@@ -437,16 +496,18 @@ class LockObservationsTests {
             LockObservations observations = new LockObservations(none);
 
             assertThat(observations.acquire("memory", ORDER)).isSameAs(AcquireObservation.NONE);
-            assertThat(observations.held("memory", ORDER, new Fence(1))).isSameAs(HeldObservation.NONE);
         }
     }
 
     @Test
-    void names_that_come_from_data_are_limited() {
-        IntStream.rangeClosed(1, 501)
-                .forEach(n ->
-                        fixture.engine.acquire(ORDER.meterName("name " + n)).release());
+    void names_that_come_from_data_are_limited_and_the_meters_warn_of_them() {
+        try (CapturedLog log = new CapturedLog()) {
+            IntStream.rangeClosed(1, 501)
+                    .forEach(n ->
+                            fixture.engine.acquire(ORDER.meterName("name " + n)).release());
 
+            assertThat(log.messages()).isEmpty();
+        }
         assertThat(stopped.contexts.get(0).name()).isEqualTo("name 1");
         assertThat(stopped.contexts.get(stopped.contexts.size() - 1).name()).isEqualTo("other");
     }
@@ -488,7 +549,8 @@ class LockObservationsTests {
     }
 
     /** Blocks in extensions until the test wants it to go on. */
-    private record BlockingHandler(CountDownLatch unblocked) implements ObservationHandler<LockObservationContext> {
+    private record BlockingHandler(CountDownLatch blocked, CountDownLatch unblocked)
+            implements ObservationHandler<LockObservationContext> {
 
         @Override
         public boolean supportsContext(Observation.Context context) {
@@ -498,6 +560,7 @@ class LockObservationsTests {
 
         @Override
         public void onStart(LockObservationContext context) {
+            blocked.countDown();
             try {
                 unblocked.await();
             } catch (InterruptedException ex) {

@@ -3,13 +3,17 @@ package io.syncguard.benchmarks;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
-import io.syncguard.micrometer.LockMeterObservationHandler;
 import io.syncguard.micrometer.LockObservations;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,13 +42,19 @@ public class ObservationBenchmark {
 
     private final List<LockEngine> engines = new ArrayList<>();
     private final LockTemplate noObserver = locks(LockObserver.NONE);
-    private final LockTemplate noOpRegistry = locks(new LockObservations(ObservationRegistry.NOOP));
     private final LockTemplate noHandlers = locks(new LockObservations(ObservationRegistry.create()));
-    private final LockTemplate metersOnly = locks(new LockObservations(with(new LockMeterObservationHandler())));
     private final LockTemplate oneHandler = locks(new LockObservations(with(new NoHandling())));
+    private final ObservationRegistry all = with(tracing(Sampler.alwaysOn()));
+    private final ObservationRegistry none = with(tracing(Sampler.alwaysOff()));
+    private final LockTemplate sampled = locks(new LockObservations(all));
+    private final LockTemplate notSampled = locks(new LockObservations(none));
+    private final Observation sampledRequest = Observation.start("request", all);
+    private final Observation otherRequest = Observation.start("request", none);
 
     @TearDown
     public void stop() {
+        sampledRequest.stop();
+        otherRequest.stop();
         engines.forEach(LockEngine::close);
     }
 
@@ -54,23 +64,36 @@ public class ObservationBenchmark {
     }
 
     @Benchmark
-    public String noOpRegistry() {
-        return lock(noOpRegistry);
-    }
-
-    @Benchmark
     public String noHandlers() {
         return lock(noHandlers);
     }
 
     @Benchmark
-    public String metersOnly() {
-        return lock(metersOnly);
+    public String oneHandler() {
+        return lock(oneHandler);
     }
 
     @Benchmark
-    public String oneHandler() {
-        return lock(oneHandler);
+    public String requestThatIsSampled() {
+        return lockIn(sampledRequest, sampled);
+    }
+
+    @Benchmark
+    public String requestThatIsNotSampled() {
+        return lockIn(otherRequest, notSampled);
+    }
+
+    /** The lock begins a trace of its own. */
+    @Benchmark
+    public String traceThatIsNotSampled() {
+        return lock(notSampled);
+    }
+
+    private static String lockIn(Observation request, LockTemplate locks) {
+        try (Observation.Scope scope = request.openScope()) {
+            assert scope.getCurrentObservation() == request;
+            return lock(locks);
+        }
     }
 
     private static String lock(LockTemplate locks) {
@@ -100,6 +123,13 @@ public class ObservationBenchmark {
         ObservationRegistry registry = ObservationRegistry.create();
         registry.observationConfig().observationHandler(handler);
         return registry;
+    }
+
+    private static ObservationHandler<?> tracing(Sampler sampler) {
+        SdkTracerProvider provider =
+                SdkTracerProvider.builder().setSampler(sampler).build();
+        return new DefaultTracingObservationHandler(
+                new OtelTracer(provider.get("benchmark"), new OtelCurrentTraceContext(), event -> {}));
     }
 
     /** Receives all observations and does nothing. */

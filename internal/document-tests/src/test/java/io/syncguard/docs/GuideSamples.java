@@ -1,7 +1,6 @@
 package io.syncguard.docs;
 
 import io.micrometer.common.KeyValues;
-import io.micrometer.observation.ObservationPredicate;
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
@@ -242,14 +241,6 @@ class GuideSamples {
     private static void write(PriceList prices) {}
 
     private static void write(String row, Fence fence) {}
-
-    // sample: observation-predicate
-    @Bean
-    ObservationPredicate noLeaders() {
-        return (name, context) -> !(context instanceof LockObservationContext lock)
-                || !lock.name().startsWith("leader:");
-    }
-    // end
 
     // sample: observation-convention
     @Bean

@@ -240,45 +240,45 @@ class ForeignCodeTests {
                 public void failed(Throwable error) {
                     fail();
                 }
-            };
-        }
 
-        @Override
-        public HeldObservation held(String backend, LockRequest request, Fence fence) {
-            return new HeldObservation() {
                 @Override
-                public Body body() {
-                    return new Body() {
+                public HeldObservation held(Fence fence) {
+                    return new HeldObservation() {
                         @Override
-                        public void failed(Throwable failure) {
+                        public Body body() {
+                            return new Body() {
+                                @Override
+                                public void failed(Throwable failure) {
+                                    fail();
+                                }
+
+                                @Override
+                                public void ended() {
+                                    fail();
+                                }
+                            };
+                        }
+
+                        @Override
+                        public LockObservation extend() {
+                            return fail();
+                        }
+
+                        @Override
+                        public LockObservation release() {
+                            return fail();
+                        }
+
+                        @Override
+                        public void released() {
                             fail();
                         }
 
                         @Override
-                        public void ended() {
+                        public void lost(LockReason reason, String explanation) {
                             fail();
                         }
                     };
-                }
-
-                @Override
-                public LockObservation extend() {
-                    return fail();
-                }
-
-                @Override
-                public LockObservation release() {
-                    return fail();
-                }
-
-                @Override
-                public void released() {
-                    fail();
-                }
-
-                @Override
-                public void lost(LockReason reason, String explanation) {
-                    fail();
                 }
             };
         }

@@ -71,7 +71,8 @@ class LeaseTests {
                         new Fence(7),
                         Confirmation.of(0, TTL, Instant.EPOCH),
                         Duration.ZERO,
-                        Duration.ofSeconds(5).toNanos()),
+                        Duration.ofSeconds(5).toNanos(),
+                        AcquireObservation.NONE),
                 HeldObservation.NONE,
                 (lost, reason, explanation) -> losses.add(reason));
 
