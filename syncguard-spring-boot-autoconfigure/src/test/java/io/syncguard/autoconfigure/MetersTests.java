@@ -14,6 +14,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
@@ -243,6 +244,27 @@ class MetersTests {
             assertThat(value(application, "waiting")).isZero();
             assertThat(value(application, "active")).isZero();
             assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(2);
+        });
+    }
+
+    /** The key in front of the taken one is granted while the call waits, and released again. */
+    @Test
+    void several_keys_count_for_each_grant_and_once_for_a_refusal() {
+        runner().run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            List<LockRequest> both = List.of(ORDER, ORDER.key("order:4712"));
+            locks.acquire(both).close();
+            assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(2);
+            assertThat(value(application, "release", "outcome", "released")).isEqualTo(2);
+
+            locks.acquire(both.get(1));
+            assertThatThrownBy(() -> locks.acquire(both.stream()
+                            .map(each -> each.waitTime(Duration.ofSeconds(1)))
+                            .toList()))
+                    .isInstanceOf(LockNotAcquiredException.class);
+            assertThat(value(application, "acquire", "outcome", "refused")).isEqualTo(1);
+            assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(4);
+            assertThat(value(application, "release", "outcome", "released")).isEqualTo(3);
         });
     }
 

@@ -14,7 +14,8 @@ import java.util.concurrent.ConcurrentMap;
  * Counts and times what happens to locks, under {@code syncguard.lock.*}. Thread-safe.
  *
  * <p>Every meter has the tags {@code name} (of the annotation or request), {@code mode} and {@code backend}. The first
- * 500 names have separate meters. All further names share {@code other}.
+ * 500 names have separate meters. All further names share {@code other}. A member of an election waits until it leads,
+ * so its waits are in none of the times.
  */
 public final class LockMeters implements LockListener {
 
@@ -47,7 +48,10 @@ public final class LockMeters implements LockListener {
     public void waitStarted(LockEvent event) {
         MeterGroup group = of(event);
         group.waitStarted(event);
-        waits.put(Thread.currentThread(), group.queueing().start());
+        LongTaskTimer queueing = group.queueing();
+        if (queueing != null) {
+            waits.put(Thread.currentThread(), queueing.start());
+        }
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
+import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
@@ -37,11 +38,15 @@ final class MeterGroup {
 
     private final MeterRegistry registry;
     private final Tags tags;
-    private final Timer acquired;
-    private final Timer refused;
+
+    /** Those of an election are {@code null}: its members wait for days, and are refused by design. */
+    private final @Nullable Timer acquired;
+
+    private final @Nullable Timer refused;
+    private final @Nullable LongTaskTimer queueing;
+
     private final Timer held;
     private final LongTaskTimer holding;
-    private final LongTaskTimer queueing;
     private final Counter extended;
     private final Counter released;
     private final AtomicLong active;
@@ -57,18 +62,21 @@ final class MeterGroup {
     MeterGroup(MeterRegistry registry, Id id) {
         this.registry = registry;
         this.tags = Tags.of("name", id.name, "mode", id.mode.name().toLowerCase(Locale.ROOT), "backend", id.backend);
-        this.acquired = acquire("acquired", NO_ERROR);
-        this.refused = acquire("refused", NO_ERROR);
+        boolean timed = !isElection(id.name);
+        this.acquired = timed ? acquire("acquired", NO_ERROR) : null;
+        this.refused = timed ? acquire("refused", NO_ERROR) : null;
+        this.queueing = timed
+                ? LongTaskTimer.builder("syncguard.lock.queueing")
+                        .description("Time since the callers that wait now got their queue entries")
+                        .tags(tags)
+                        .register(registry)
+                : null;
         this.held = Timer.builder("syncguard.lock.held")
                 .description("Time from the grant of a lock to its end")
                 .tags(tags)
                 .register(registry);
         this.holding = LongTaskTimer.builder("syncguard.lock.holding")
                 .description("Time since the grant of the locks that are held now")
-                .tags(tags)
-                .register(registry);
-        this.queueing = LongTaskTimer.builder("syncguard.lock.queueing")
-                .description("Time since the callers that wait now got their queue entries")
                 .tags(tags)
                 .register(registry);
         this.extended = extend("extended", NO_ERROR);
@@ -92,6 +100,8 @@ final class MeterGroup {
         return holding;
     }
 
+    /** {@code null} for an election. */
+    @Nullable
     LongTaskTimer queueing() {
         return queueing;
     }
@@ -107,7 +117,7 @@ final class MeterGroup {
     }
 
     void acquired(LockEvent event) {
-        acquired.record(event.elapsed());
+        record(acquired, event);
         active.incrementAndGet();
         permits(event, PermitGauges::acquired);
         raiseFence(event);
@@ -123,7 +133,7 @@ final class MeterGroup {
     }
 
     void refused(LockEvent event) {
-        refused.record(event.elapsed());
+        record(refused, event);
     }
 
     void extended(LockEvent event) {
@@ -148,6 +158,12 @@ final class MeterGroup {
             case ACQUIRE -> acquire("failed", error).record(event.elapsed());
             case EXTEND -> extend("failed", error).increment();
             case RELEASE -> release("failed", error).increment();
+        }
+    }
+
+    private static void record(@Nullable Timer timer, LockEvent event) {
+        if (timer != null) {
+            timer.record(event.elapsed());
         }
     }
 
@@ -179,6 +195,10 @@ final class MeterGroup {
         if (event.fence() != null) {
             fence.accumulateAndGet(event.fence().value(), Math::max);
         }
+    }
+
+    private static boolean isElection(String name) {
+        return name.startsWith(LockLimits.ELECTION_PREFIX);
     }
 
     private Timer acquire(String outcome, String error) {

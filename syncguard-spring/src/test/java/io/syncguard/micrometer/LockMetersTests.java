@@ -220,6 +220,29 @@ class LockMetersTests {
         assertThat(queueing.activeTasks()).isEqualTo(1);
     }
 
+    /** It would be in the mean and the maximum of all acquisitions. */
+    @Test
+    void the_wait_of_a_standby_is_in_no_time_and_in_the_number_of_those_who_wait() {
+        LockEvent standby = event("leader:scheduler", Duration.ofDays(3));
+        meters.refused(standby);
+        meters.waitStarted(standby);
+        clock.add(Duration.ofDays(3));
+        assertThat(gauge("waiting").value()).isEqualTo(1);
+        assertThat(registry.find("syncguard.lock.queueing").longTaskTimers()).isEmpty();
+        meters.waitEnded(standby);
+        meters.acquired(standby);
+
+        assertThat(gauge("waiting").value()).isZero();
+        assertThat(gauge("active").value()).isEqualTo(1);
+        assertThat(registry.find("syncguard.lock.acquire").timers()).isEmpty();
+        meters.failed(standby, LockOperation.ACQUIRE, new LockException(LockErrorCode.NETWORK_TIMEOUT, "as tested"));
+        assertThat(registry.get("syncguard.lock.acquire")
+                        .tag("error", "network_timeout")
+                        .timer()
+                        .count())
+                .isEqualTo(1);
+    }
+
     @Test
     void the_times_of_the_last_grant_and_end_are_those_of_the_clock_in_seconds() {
         clock.add(Duration.ofHours(5));
