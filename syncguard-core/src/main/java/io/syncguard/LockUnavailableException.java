@@ -3,8 +3,9 @@ package io.syncguard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server of the locks failed when the first lock of a thread was acquired, for a reason that passes. No body ran
- * under a lock, so the whole call can be repeated, unless it did other work before.
+ * The server of the locks failed when the first lock of a thread was acquired, for a reason that passes, or too many
+ * reactive calls wait already. No body ran under a lock, so the whole call can be repeated, unless it did other work
+ * before.
  */
 public class LockUnavailableException extends LockBackendException {
 

@@ -6,6 +6,7 @@ import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
@@ -86,12 +87,21 @@ public final class PublisherThreads implements AutoCloseable {
 
     private void acquire(Runnable task) {
         makeReady();
-        acquisitions.execute(task);
+        try {
+            acquisitions.execute(task);
+        } catch (RejectedExecutionException ex) {
+            // It was closed meanwhile: its number of threads is not limited.
+            throw shuttingDown(ex);
+        }
+    }
+
+    private static LockException shuttingDown(@Nullable Throwable cause) {
+        return new LockException(LockErrorCode.ABORTED, "No new locks, the application is shutting down", cause);
     }
 
     private synchronized void makeReady() {
         if (closed) {
-            throw new LockException(LockErrorCode.ABORTED, "No new locks, the application is shutting down");
+            throw shuttingDown(null);
         }
         if (ready == null) {
             RejectedExecutionHandler afterClose = new ThreadPoolExecutor.AbortPolicy();

@@ -2,6 +2,7 @@ package io.syncguard.reactive;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockHandles;
 import java.util.concurrent.Callable;
@@ -49,10 +50,16 @@ final class ReactiveAcquisition {
             // Not through a Scheduler of Reactor, which treats a lack of threads as its shutdown.
             threads.acquisitions().execute(Schedulers.onSchedule(this::run));
         } catch (RejectedExecutionException ex) {
-            fail(new LockBackendException(
-                    LockErrorCode.RATE_LIMITED,
-                    "The executor has no thread for an acquisition. Give it more threads",
-                    ex));
+            fail(
+                    threads.haveEnded()
+                            ? new LockException(
+                                    LockErrorCode.ABORTED,
+                                    "No new locks, the executor of acquisitions has been shut down",
+                                    ex)
+                            : new LockBackendException(
+                                    LockErrorCode.RATE_LIMITED,
+                                    "The executor has no thread for an acquisition. Give it more threads",
+                                    ex));
         } catch (Throwable ex) {
             fail(ex);
         }

@@ -1,11 +1,12 @@
 package io.syncguard.reactive;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandles;
 import io.syncguard.LockLimits;
+import io.syncguard.LockUnavailableException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
@@ -46,6 +47,11 @@ public final class ReactiveThreads {
         this.maxWaiting = maxWaiting;
     }
 
+    /** Whether the executor refuses acquisitions for ever, because the application has shut it down. */
+    boolean haveEnded() {
+        return acquisitions instanceof ExecutorService service && service.isShutdown();
+    }
+
     Executor acquisitions() {
         return acquisitions;
     }
@@ -54,7 +60,7 @@ public final class ReactiveThreads {
      * Counts a subscription that waits for this key.
      *
      * @return ends the wait; it may run several times
-     * @throws LockBackendException when too many wait already
+     * @throws LockUnavailableException when too many wait already
      */
     Runnable enter(String key) {
         int others = waiting.getAndUpdate(now -> Math.min(now + 1, maxWaiting));
@@ -83,12 +89,13 @@ public final class ReactiveThreads {
         }
     }
 
-    private LockBackendException refused(String key) {
+    /** Its caller holds no lock, so nothing was done under one. */
+    private LockUnavailableException refused(String key) {
         String limit = maxWaiting + " reactive calls wait for locks, the limit of syncguard.reactive.max-waiting";
         if (reported.compareAndSet(false, true)) {
             log.warn(limit + ". Further ones are refused");
         }
-        return new LockBackendException(
+        return new LockUnavailableException(
                 LockErrorCode.RATE_LIMITED,
                 limit + ". Lock '" + key + "' was not requested: let calls wait for a shorter time, or raise the limit",
                 null);

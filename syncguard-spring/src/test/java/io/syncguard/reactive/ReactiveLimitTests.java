@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.LockUnavailableException;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.CapturedLog;
@@ -15,8 +17,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -59,7 +63,7 @@ class ReactiveLimitTests {
             Throwable refusal = failureOf(locks.mono(ORDER, lock -> Mono.just("done")));
             assertThat(refusal)
                     .isInstanceOfSatisfying(
-                            LockBackendException.class,
+                            LockUnavailableException.class,
                             ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.RATE_LIMITED))
                     .hasMessageContaining(
                             "4 reactive calls wait for locks, the limit of syncguard.reactive.max-waiting")
@@ -73,6 +77,16 @@ class ReactiveLimitTests {
 
         assertThat(waiting).allSatisfy(each -> assertThat(each).succeedsWithin(LIMIT));
         assertThat(locks.mono(ORDER, lock -> Mono.just("done")).block(LIMIT)).isEqualTo("done");
+    }
+
+    @Test
+    void an_executor_that_was_shut_down_aborts_and_asks_for_no_more_threads() {
+        acquisitions.shutdown();
+
+        assertThat(failureOf(locks.mono(ORDER, lock -> Mono.just("done"))))
+                .isInstanceOfSatisfying(
+                        LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED))
+                .hasMessageContaining("shut down");
     }
 
     @Test
@@ -147,10 +161,11 @@ class ReactiveLimitTests {
 
     @Test
     void an_executor_that_rejects_an_acquisition_is_the_error_and_no_subscriber_waits() {
-        ExecutorService closed = Executors.newCachedThreadPool();
-        closed.shutdown();
+        Executor full = task -> {
+            throw new RejectedExecutionException("as tested");
+        };
         ReactiveLockTemplate template =
-                new ReactiveLockTemplate(fixture.engine, new ReactiveThreads(closed, releases, MAX_WAITING));
+                new ReactiveLockTemplate(fixture.engine, new ReactiveThreads(full, releases, MAX_WAITING));
 
         CompletableFuture<Throwable> failure = Mono.defer(() -> template.mono(ORDER, lock -> Mono.just("done")))
                 .subscribeOn(Schedulers.parallel())
