@@ -18,11 +18,15 @@ import io.syncguard.leader.LeadershipContract;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The contract of a store, on the area of this check. JUnit creates the classes, so the area is in a static field. */
 @ExtendWith(Contracts.OfThisCheck.class)
 final class Contracts {
+
+    /** The tag of contracts that await wake-ups. */
+    static final String WAKE_UPS = "wake-ups";
 
     private static volatile @Nullable ContractStore store;
 
@@ -47,6 +51,7 @@ final class Contracts {
     class LockBackend extends LockBackendContract {}
 
     @Nested
+    @Tag(WAKE_UPS)
     @DisplayName("the queue")
     class Queue extends QueueContract {}
 
@@ -55,10 +60,12 @@ final class Contracts {
     class QueueEntry extends QueueEntryContract {}
 
     @Nested
+    @Tag(WAKE_UPS)
     @DisplayName("woken waiters")
     class WokenWaiters extends WokenWaitersContract {}
 
     @Nested
+    @Tag(WAKE_UPS)
     @DisplayName("hand-overs")
     class DirectHandOver extends DirectHandOverContract {}
 
@@ -67,6 +74,7 @@ final class Contracts {
     class SharedLock extends SharedLockContract {}
 
     @Nested
+    @Tag(WAKE_UPS)
     @DisplayName("permits")
     class Permit extends PermitContract {}
 
@@ -91,6 +99,7 @@ final class Contracts {
     class LockSearch extends LockSearchContract {}
 
     @Nested
+    @Tag(WAKE_UPS)
     @DisplayName("leadership")
     class Leadership extends LeadershipContract {}
 }

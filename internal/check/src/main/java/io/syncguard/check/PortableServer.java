@@ -25,6 +25,17 @@ final class PortableServer extends JdbcServer {
         return h2 ? "H2 " + value("SELECT H2VERSION()") : value("SELECT VERSION()");
     }
 
+    /** Its waiters poll. */
+    @Override
+    public boolean deliversWakeUps() {
+        return true;
+    }
+
+    @Override
+    public Times.Benchmark benchmark() {
+        return h2 ? Times.Benchmark.NONE : Times.Benchmark.MARIADB;
+    }
+
     @Override
     public long clockMillis() {
         return number("SELECT " + dialect.clock());

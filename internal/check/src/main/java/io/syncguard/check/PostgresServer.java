@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -39,6 +40,8 @@ final class PostgresServer extends JdbcServer {
             WHERE (t.deletes OR r.name <> 'DELETE') AND NOT pg_catalog.has_table_privilege(c.oid, r.name)
             """;
 
+    private boolean wakeUps;
+
     PostgresServer(Login login) {
         super(login);
     }
@@ -49,12 +52,26 @@ final class PostgresServer extends JdbcServer {
     }
 
     @Override
+    public Times.Benchmark benchmark() {
+        return Times.Benchmark.POSTGRES;
+    }
+
+    @Override
     public long clockMillis() {
         return number("SELECT pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::BIGINT");
     }
 
-    /** Unpooled connections for the wake-ups of the contract. */
+    @Override
+    public boolean deliversWakeUps() {
+        return wakeUps;
+    }
+
+    /** Unpooled connections for the wake-ups of the contract; null if none arrives. */
+    @Nullable
     DataSource wakeUps() {
+        if (!wakeUps) {
+            return null;
+        }
         DriverManagerDataSource unpooled = new DriverManagerDataSource(login().url());
         if (!login().user().isEmpty()) {
             unpooled.setUsername(login().user());
@@ -121,6 +138,7 @@ final class PostgresServer extends JdbcServer {
             var messages = new JdbcTemplate(listener).execute((ConnectionCallback<Integer>)
                     connection -> connection.unwrap(PGConnection.class).getNotifications(MESSAGE_MILLIS).length);
             if (messages != null && messages > 0) {
+                wakeUps = true;
                 return Finding.holds(Part.LOOK, "wake-ups", "a notification arrives");
             }
         } catch (RuntimeException ex) {

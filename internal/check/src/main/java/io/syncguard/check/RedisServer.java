@@ -35,6 +35,7 @@ final class RedisServer implements Server {
     private final AnnotationConfigApplicationContext application = new AnnotationConfigApplicationContext();
     private final LettuceConnectionFactory connections;
     private final StringRedisTemplate redis;
+    private boolean wakeUps;
 
     /** @param login the settings of Spring Boot that lead to the server */
     RedisServer(Map<String, String> login) {
@@ -80,6 +81,11 @@ final class RedisServer implements Server {
         long from = System.nanoTime();
         redis.execute(RedisConnection::ping);
         return System.nanoTime() - from;
+    }
+
+    @Override
+    public Times.Benchmark benchmark() {
+        return Times.Benchmark.REDIS;
     }
 
     @Override
@@ -192,6 +198,11 @@ final class RedisServer implements Server {
         return findings;
     }
 
+    @Override
+    public boolean deliversWakeUps() {
+        return wakeUps;
+    }
+
     private Finding messages() {
         String channel = RedisArea.prefix("look") + "wake:" + UUID.randomUUID();
         CountDownLatch arrived = new CountDownLatch(1);
@@ -199,6 +210,7 @@ final class RedisServer implements Server {
             listener.subscribe((message, pattern) -> arrived.countDown(), channel.getBytes(StandardCharsets.UTF_8));
             redis.convertAndSend(channel, "");
             if (arrived.await(MESSAGE_SECONDS, TimeUnit.SECONDS)) {
+                wakeUps = true;
                 return Finding.holds(Part.LOOK, "wake-ups", "a message arrives");
             }
         } catch (DataAccessException ex) {

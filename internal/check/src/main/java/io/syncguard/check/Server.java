@@ -14,8 +14,14 @@ interface Server extends AutoCloseable {
     /** Makes an area for the locks of this check, which nobody else uses. */
     Area newArea();
 
+    /** Whether the last look saw a message arrive, or the store needs none. */
+    boolean deliversWakeUps();
+
     /** Measures one round trip to the server in nanoseconds. */
     long roundTrip();
+
+    /** The times of the benchmarks, on one machine with two cores. */
+    Times.Benchmark benchmark();
 
     /** The clock of the server in milliseconds. */
     long clockMillis();

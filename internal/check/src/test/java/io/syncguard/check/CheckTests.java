@@ -151,10 +151,11 @@ class CheckTests {
                 .start();
         JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(check.getInputStream()))) {
-            for (String line = lines.readLine(); line != null && !line.contains("holds  "); ) {
-                line = lines.readLine();
+            StringBuilder printed = new StringBuilder();
+            for (String line = lines.readLine(); line != null && !line.contains("holds  "); line = lines.readLine()) {
+                printed.append(line).append('\n');
             }
-            assertThat(areas(jdbc)).isEqualTo(1);
+            assertThat(areas(jdbc)).as(printed::toString).isEqualTo(1);
 
             Signals.send("INT", List.of(check.pid()));
 
