@@ -133,8 +133,12 @@ final class Browser implements AutoCloseable {
 
     /** The texts of these elements at this moment. */
     List<String> textsOf(String selector) {
-        return ((List<?>) run(
-                        "return [...document.querySelectorAll(arguments[0])].map(each => each.textContent)", selector))
+        return strings("return [...document.querySelectorAll(arguments[0])].map(each => each.textContent)", selector);
+    }
+
+    /** What a script returns that makes a list of strings. */
+    List<String> strings(String script, Object... arguments) {
+        return ((List<?>) run(script, arguments))
                 .stream().map(String.class::cast).toList();
     }
 

@@ -101,7 +101,8 @@ class CommandBlockTests {
         } else if (word.matches("-P\\w+")) {
             assertThat(Files.readString(DocumentBlock.ROOT.resolve("pom.xml")))
                     .contains("<id>" + word.substring(2) + "</id>");
-        } else if (!word.matches("-T\\d|-pl|-am|test|verify|install|package|spotless:apply|spring-boot:run|…")) {
+        } else if (!word.matches(
+                "-T\\d|-pl|-am|test|verify|install|package|pre-site|spotless:apply|spring-boot:run|…")) {
             assertThat(word.split(","))
                     .allSatisfy(module -> assertThat(DocumentBlock.ROOT.resolve(module + "/pom.xml"))
                             .exists());
