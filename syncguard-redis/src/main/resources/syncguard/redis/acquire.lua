@@ -13,6 +13,9 @@
 -- one), ttl and tolerance, label, user key; and what a queue entry says of the waiter, as in parse_waiter of queue.lua.
 -- The last one is empty if the caller does not wait: its queue entry is deleted if it has one. Otherwise the entry is
 -- renewed or made, and if it has a secret, a release may hand the key over to it.
+--
+-- Three parts answer, and the first one that can does: grant_free.lua grants most keys, enter_queue.lua queues most
+-- waiters, and acquire_in_full.lua answers all other requests. Read leases.lua first: it has the keys and the words.
 
 -- include clock
 -- include clock_texts

@@ -1,5 +1,11 @@
 -- An attempt that neither grant_free nor enter_queue answers. For the arguments and the answers see acquire.lua. If it
 -- only looks, it answers 'free' in place of a grant, and writes nothing; such a caller does not wait.
+--
+-- 1. It reads what blocks the request: the exclusive lease, the readers, and the queue entries in front.
+-- 2. If nothing does, it grants the key: grants.lua draws the fence and writes the lease.
+-- 3. If the caller's own lease is in the way, it answers that one, with a whole ttl.
+-- 4. Otherwise it refuses a try, deletes the entry of a waiter that gives up, or queues the waiter and tells it when to
+--    look again (queue.lua, waits.lua).
 
 -- include leases
 
@@ -11,10 +17,10 @@ local waiter = ARGV[7]
 local waits = waiter ~= ''
 local written = exclusive_lease(k)
 
--- The expiry of the last reader that has to end: a writer waits for all, and a request with permits until fewer are
--- left. 0 if none has to. Lapsed ones count.
+-- The expiry of the last reader that has to end first: a writer waits for all readers, and a request with permits until
+-- fewer are left. It is 0 if no reader has to end. Lapsed readers count.
 local read_until = unlimited and 0 or last_score(k.readers, permits)
--- The caller's own is not in the way.
+-- The caller's own lease is not in the way.
 if permits and read_until > now - TOLERANCE then
     local own = tonumber(redis.call('ZSCORE', k.readers, lock_id))
     if own and own > now - TOLERANCE then
@@ -22,16 +28,16 @@ if permits and read_until > now - TOLERANCE then
     end
 end
 
--- Notes for which key the lock id is, and answers the grant.
+-- Notes for which key the lock id is, and returns the answer of the grant.
 local function granted(lease)
     local over = text(lease.expires_at + TOLERANCE)
     redis.call('SET', k.id, ARGV[6], 'PXAT', over)
     return table.concat({ 'granted', lease.fence, lease.start, over }, ' ')
 end
 
--- The caller may be in its own way: a release has handed the key over, and the message has not arrived; or the caller
--- asks again because an answer was lost; or the driver of a cluster sends a request again that it had sent to a node
--- that has gone. Then the caller's lease is the answer, from now on and for a whole ttl. Answers nil if it has none.
+-- Returns the answer for a lease that the caller has already, or nil if it has none. A release has handed the key over,
+-- and the message has not arrived; or the caller asks again because an answer was lost; or the driver of a cluster
+-- sends a request again that it had sent to a node that has gone. The lease begins now, for a whole ttl.
 local function own_grant()
     local own = written
     if shared then
@@ -55,7 +61,7 @@ local function own_grant()
     return granted(own) .. ' again'
 end
 
--- The answer with the holder, if a lease is in the way.
+-- Returns a refusal, with the holder if a lease is in the way.
 local function not_granted(outcome, millis)
     if written and is_live(written) then
         return { outcome, millis, written.label, tonumber(written.start), 0 }
@@ -88,8 +94,8 @@ end
 -- include queue
 -- include waits
 
--- The first and the last expiry of the live entries that conflict and are in front; of all if the caller has no entry.
--- A try looks at them, too: it must not pass those who wait.
+-- Returns the first and the last expiry of the live entries that conflict and are in front of this arrival; of all
+-- entries if the caller has none. A try looks at them, too: it must not pass waiters.
 local function entries_in_front(arrival)
     if not arrival then
         local first, last = expiries(k, false)
@@ -114,8 +120,8 @@ local function entries_in_front(arrival)
     return first, last
 end
 
--- The caller's queue entry, which may have lapsed; its arrival if it is live; and when the first of those in front
--- lapses.
+-- The caller's queue entry, which may have lapsed, and its arrival if it is live; and the first and the last expiry of
+-- the entries in front.
 local entry, arrival
 local first_in_front, last_in_front = math.huge, 0
 if front[1] then
@@ -125,8 +131,8 @@ if front[1] then
 end
 blocked_until = math.max(blocked_until, last_in_front)
 
--- Whether a grant has to wake the next waiter: if that one waited for the caller's entry alone, nobody else does. There
--- has to be room for it, now or before its next poll.
+-- Tells whether a grant has to wake the next waiter. It has to if that waiter waited for the caller's entry alone,
+-- because nobody else wakes it then; and if there is room for it, now or before its next poll.
 local function has_to_wake_next(lease)
     if not entry or not other or not shared and ttl + TOLERANCE > poll_of(entry) then
         return false
@@ -141,7 +147,7 @@ local function has_to_wake_next(lease)
     return gets_in and not is_woken
 end
 
--- Answers the grant, and whether it has to wake the next waiter.
+-- Grants the key. Returns the answer, and whether the next waiter has to be woken.
 local function grant()
 
 -- include grants
@@ -197,8 +203,8 @@ if not waits and not entry then
     return not_granted('refused', blocked_until - now)
 end
 
--- Renews the caller's entry, or makes one at the end of the queue. A lapsed entry is lost. A live one gets another
--- waiter number.
+-- Renews the caller's live entry, which gets another waiter number; or makes one at the end of the queue. A lapsed
+-- entry has lost its place.
 local function queue_up()
     local waiter_ttl = tonumber(string.match(waiter, ' (%d+)'))
     local arrived_at = arrival and entry.arrived_at or text(now)
@@ -227,8 +233,8 @@ local function queue_up()
     end
 end
 
--- When it is worth trying again: when the first conflicting lease is over, because the others may be released before;
--- or when the first entry in front lapses, because its waiter may be dead.
+-- Returns when it is worth trying again: when the first conflicting lease is over, because the others may be released
+-- before; or when the first entry in front lapses, because its waiter may be dead.
 local function next_look()
     local waits_for_readers = read_until > now - TOLERANCE
     if not waits_for_readers and permits and first_in_front < math.huge then

@@ -1,6 +1,6 @@
--- Queues a writer behind all others, if somebody else has a live exclusive lease. Most waiters come here. Answers nil
--- to other requests, and to a caller that has an entry. Needs clock_texts.lua and queue_expiry.lua. For the offsets
--- see grant_free.lua.
+-- Queues a writer behind all others, if somebody else has a live exclusive lease. Most waiters come here. Returns the
+-- answer, or nil to other requests and to a caller that has an entry. Needs clock_texts.lua and queue_expiry.lua. For
+-- the offsets see grant_free.lua.
 local function enter_queue(key_offset, arg_offset)
     local lock_id, waiter = ARGV[arg_offset + 2], ARGV[arg_offset + 7]
     local lease = waiter ~= '' and ARGV[arg_offset + 3] == 'EXCLUSIVE' and redis.call('GET', KEYS[key_offset + 1])

@@ -1,6 +1,6 @@
 -- Ends the leases of a lock at the request of an operator, draws a fence that is larger than theirs, and wakes waiters.
--- The second argument is the fence of the only lease to end; empty for all. Answers the fence, or 0 without a lease that
--- has ended or a fence that is left, the live leases that have ended, and the others, as lookup.lua.
+-- The second argument is the fence of the only lease to end; empty for all. Answers the fence, or 0 without a lease
+-- that has ended or a fence that is left, the live leases that have ended, and the others, as lookup.lua.
 
 -- include leases
 -- include grants

@@ -1,6 +1,6 @@
--- Grants a key that has neither lease nor queue, and a counter that is behind the clock, to a writer. Most keys are
--- like this. The keys of the request are behind KEYS[key_offset], its arguments behind ARGV[arg_offset]. known_free
--- says that the key has neither. Answers nil to other requests. Needs clock_texts.lua.
+-- Grants a key to a writer if it has neither lease nor queue, and its counter is behind the clock. Most keys are like
+-- this. Returns the answer, or nil to other requests. The keys of the request are behind KEYS[key_offset], its
+-- arguments behind ARGV[arg_offset]. known_free says that the key has neither lease nor queue. Needs clock_texts.lua.
 local function grant_free(key_offset, arg_offset, known_free)
     -- The fence is the first write: with full memory Redis refuses it, and nothing has changed.
     if ARGV[arg_offset + 3] == 'EXCLUSIVE' and ARGV[arg_offset + 1] ~= ''

@@ -10,16 +10,16 @@ local MAX_HAND_OVERS = 64
 -- Fences are kept as text of 15 digits, which sorts as the numbers do.
 local FENCE_FORMAT = '%015.0f'
 
--- Whether the fence counter has not reached its end. Asked before anything is written.
+-- Tells whether the fence counter has not reached its end. A script asks before it writes anything.
 local function has_fences(k)
     return tonumber(redis.call('GET', k.fence) or 0) < LAST_FENCE
 end
 
--- The next fence of the lock; nil if the counter has reached its end, where it stays. A grant writes it before
--- everything else: with full memory Redis refuses it, and nothing has changed.
+-- Draws the next fence of the lock, and returns it; or nil if the counter has reached its end, where it stays. A grant
+-- writes the counter before everything else: with full memory Redis refuses it, and nothing has changed.
 --
--- By the clock it is at least the clock in steps of ten microseconds, so it is also larger than the fences that a lost
--- counter has given in earlier steps. The counter expires one retention after the time that its fence stands for.
+-- By the clock, a fence is at least the clock in steps of ten microseconds, so it is also larger than the fences that a
+-- lost counter has given in earlier steps. The counter expires one retention after the time that its fence stands for.
 -- The clock alone gives no larger fence than LAST_BY_CLOCK: a clock that stood far in the future leaves fences for the
 -- time when it is right again. From there on the counter alone makes fences grow, and never expires.
 local function next_fence(k)
@@ -63,8 +63,8 @@ local function delete_lapsed_readers(k)
     end
 end
 
--- Whether so few shared leases are left that another is granted with so many permits, or, without a number, an exclusive
--- one. Lapsed leases count until they are in the way: then they are deleted.
+-- Tells whether so few shared leases are left that a request with these permits is granted; without permits, whether an
+-- exclusive lease is. Lapsed leases count until they are in the way: then they are deleted.
 local function make_room(k, permits)
     local read_until = last_score(k.readers, permits)
     if read_until > now - TOLERANCE then

@@ -1,6 +1,6 @@
--- Ends an exclusive lease that has not lapsed, and grants the key to the first waiter: a writer that accepts that.
--- Nearly all leases for which somebody waits end like this. Answers nil to other requests. Needs clock_texts.lua. For
--- the offsets see grant_free.lua; the lease is given as it is written.
+-- Ends an exclusive lease that has not lapsed, and grants the key to the first waiter, if that is a live writer that
+-- accepts a hand-over. Nearly all leases for which somebody waits end like this. Returns the answer, or nil to other
+-- requests. Needs clock_texts.lua. For the offsets see grant_free.lua; the lease is its text.
 local function hand_over(key_offset, arg_offset, lease)
     local mark = '+' .. ARGV[arg_offset + 2] .. ' '
     local over = lease and string.sub(lease, 1, #mark) == mark and tonumber(string.match(lease, '^(%d+) ', #mark + 1))

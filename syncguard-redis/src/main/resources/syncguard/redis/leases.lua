@@ -1,13 +1,19 @@
--- Keys, clock and leases.
+-- The keys and the words of all scripts, the clock, and the leases.
+--
+-- A lease is a lock that somebody holds: exclusive (of a writer) or shared (of a reader). A fence is a number that
+-- grows with each grant of a key. A waiter is a caller with an entry in the queue. A request with five permits is
+-- granted while there are fewer than five shared leases; one without permits ("unlimited") waits for no other reader,
+-- and a writer waits for all. A hand-over is a release that grants the key to the first waiter. A wake-up tells a
+-- waiter to look again.
 --
 -- Redis runs one script at a time: what a script has read is still true when it writes. Between two scripts anything
 -- may happen: another script, an expiry, a lost key, a failover. A script that fails keeps what it has written so far.
 --
 -- Lua makes each function again in each run. So a script includes this part behind its most frequent answer.
 --
--- KEYS has these for each lock id of the request, in this order. A script touches no other key. One that concerns all
--- of a lock has no id. While a cluster moves their slot, a node refuses a script with several keys that it has only in
--- part; one key would be redirected to a node without the leases, and be granted.
+-- KEYS has these for each lock id of the request, in this order. A script touches no other key. A script about all
+-- leases of a lock has no id. While a cluster moves their slot, a node refuses a script with several keys that it has
+-- only in part; one key would be redirected to a node without the leases, and be granted.
 --
 --   lock      a text: the exclusive lease
 --   fence     a text: the fence counter. NEVER delete it: a fence must not be used twice
@@ -24,9 +30,9 @@
 -- The first argument of every script says for how many milliseconds an idle counter is kept, if fences come from the
 -- clock. It is empty if they come from counters, which are kept for ever.
 --
--- A lease is live until one tolerance after its expiry, a queue entry until its expiry. These numbers decide. Redis
--- shows a key until the millisecond that is its expiry is over, and reads another clock than TIME does, so an existing
--- key proves nothing. A missing key is a lease or an entry that has ended.
+-- A lease is live until one tolerance after its expiry, a queue entry until its expiry. After that it has lapsed. These
+-- numbers decide. Redis shows a key until the millisecond that is its expiry is over, and reads another clock than TIME
+-- does, so an existing key proves nothing. A missing key is a lease or an entry that has ended.
 --
 -- By the clock, a fence is at least a hundred times its milliseconds, or LAST_BY_CLOCK, in the year 2226.
 --
@@ -49,7 +55,7 @@ local function text(number)
     return string.format('%.0f', number)
 end
 
--- The keys of a lock and a lock id, of which this is the first.
+-- Returns the keys of a lock and a lock id; the first of them is KEYS[first].
 local function lock_keys(first)
     local lock, fence, readers, queue, shared, waiting, waiters, id = unpack(KEYS, first, first + 7)
     return {
@@ -69,13 +75,13 @@ local function is_live(lease)
     return lease.expires_at > now - TOLERANCE
 end
 
--- The last score in the set, or the nth from the end; 0 if the set has fewer.
+-- Returns the last score in the set, or the nth from the end; 0 if the set has fewer.
 local function last_score(set, n)
     local rank = n and n - 1 or '0'
     return tonumber(redis.call('ZREVRANGE', set, rank, rank, 'WITHSCORES')[2]) or 0
 end
 
--- The exclusive lease, which may have lapsed; nil if there is none. Its text may be known already.
+-- Returns the exclusive lease, which may have lapsed, or nil if there is none. The caller may know its text already.
 local function exclusive_lease(k, known_value)
     local value = known_value or redis.call('GET', k.lock)
     if not value then
@@ -91,7 +97,7 @@ local function exclusive_lease(k, known_value)
     }
 end
 
--- The shared lease with this lock id and expiry. It has neither start nor fence if Redis has lost them.
+-- Returns the shared lease with this lock id and expiry. It has neither start nor fence if Redis has lost them.
 local function reader_of(k, lock_id, expires_at)
     local start, fence, label = string.match(redis.call('HGET', k.shared, lock_id) or '', '^(%d+) (%d+) (.*)$')
     return {
@@ -99,8 +105,8 @@ local function reader_of(k, lock_id, expires_at)
     }
 end
 
--- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with whether it was
--- shared. The exclusive lease may be known already: false if there is none.
+-- Returns the live lease with this lock id. If there is none, it returns nil and 'not_found', or nil, 'expired' and
+-- whether the lapsed lease was shared. The caller may know the exclusive lease already: false if there is none.
 local function find_lease(k, lock_id, written)
     local lease = written
     if written == nil then
@@ -119,8 +125,8 @@ local function find_lease(k, lock_id, written)
     return lease
 end
 
--- Keeps the counter of a lock longer than its leases, the last of which has this expiry. The last fence was drawn at
--- this time or later, and has set an expiry of the counter that is nearly always later.
+-- Moves the expiry of the fence counter to one retention after this last expiry of the leases, if it is earlier. The
+-- last fence was drawn at drawn_at or later, and has set an expiry of the counter that is nearly always late enough.
 local function keep_counter(k, last, drawn_at)
     if last + TOLERANCE > drawn_at + RETENTION then
         local fence = tonumber(redis.call('GET', k.fence) or 0)
@@ -130,12 +136,12 @@ local function keep_counter(k, last, drawn_at)
     end
 end
 
--- Writes what a shared lease is made of, but for its expiry.
+-- Writes start, fence and label of a shared lease.
 local function write_reader(k, lease)
     redis.call('HSET', k.shared, lease.lock_id, lease.start .. ' ' .. lease.fence .. ' ' .. lease.label)
 end
 
--- Writes the expiry of a lease, and an exclusive lease with it.
+-- Writes the expiry of a lease; an exclusive lease is one text, so all of it is written.
 local function write_lease(k, lease)
     local last = lease.expires_at
     if lease.shared then
@@ -155,7 +161,7 @@ local function write_lease(k, lease)
     keep_counter(k, last, tonumber(lease.start) or now)
 end
 
--- Sets the expiry of a lease.
+-- Gives a lease this expiry.
 local function extend_lease(k, lease, expires_at)
     lease.expires_at = expires_at
     -- First a command that Redis allows with full memory. It allows the rest of the script then: a holder can extend.
@@ -163,7 +169,7 @@ local function extend_lease(k, lease, expires_at)
     write_lease(k, lease)
 end
 
--- Deletes a lease of this lock id.
+-- Deletes a lease, and the note for which key its lock id is.
 local function delete_lease(k, lease)
     if lease.shared then
         redis.call('DEL', k.id)

@@ -8,7 +8,7 @@ local function is_live_entry(entry)
     return entry.expires_at > now and entry.arrival and entry.mode
 end
 
--- The score of an expiry; and what a score stands for.
+-- Returns the score of an expiry; read_score returns what a score stands for.
 local function score_of(unlimited, expires_at)
     return text(unlimited and expires_at + READERS or expires_at)
 end
@@ -32,7 +32,8 @@ local function parse_waiter(value)
     }
 end
 
--- The entry of a lock id, which may have lapsed; nil if there is none. Its arrival may be known already.
+-- Returns the entry of a lock id, which may have lapsed, or nil if there is none. The caller may know its arrival
+-- already.
 local function entry_of(k, lock_id, known_arrival)
     local arrival = known_arrival or redis.call('ZSCORE', k.queue, lock_id)
     local score = redis.call('ZSCORE', k.waiting, lock_id)
@@ -45,7 +46,7 @@ local function entry_of(k, lock_id, known_arrival)
     return entry
 end
 
--- Within how many milliseconds its waiter looks again, whatever happens.
+-- Returns within how many milliseconds the waiter of an entry looks again, even without a wake-up.
 local function poll_of(entry)
     return math.floor((entry.waiter_ttl or 0) / 3)
 end
@@ -67,7 +68,7 @@ local function delete_lapsed_entries(k)
     end
 end
 
--- Deletes the entry with this lock id, without wake-ups. Answers the entry; nil if there was none.
+-- Deletes the entry with this lock id, without wake-ups. Returns the entry, or nil if there was none.
 local function leave_queue(k, lock_id)
     local entry = entry_of(k, lock_id)
     if entry then

@@ -4,6 +4,10 @@
 --
 -- The arguments: for how long the counter is kept, lock id, and the channel of the caller's process (empty if it has
 -- none).
+--
+-- Three parts answer, and the first one that can does: release_alone.lua ends most leases, hand_over.lua hands an
+-- exclusive lease over to the first waiter, and release_in_full.lua answers all other requests. Read leases.lua first:
+-- it has the keys and the words.
 
 -- include release_alone
 

@@ -1,6 +1,6 @@
 -- Ends a lease so that the key is free this many milliseconds after the grant, or now if they are over. Answers
--- 'released', or why there is nothing to end: 'expired' or 'not_found'. The arguments: for how long the counter is kept,
--- lock id, milliseconds.
+-- 'released', or why there is nothing to end: 'expired' or 'not_found'. The arguments: for how long the counter is
+-- kept, lock id, milliseconds.
 
 -- include leases
 

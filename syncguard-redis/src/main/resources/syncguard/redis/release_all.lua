@@ -1,5 +1,6 @@
--- Ends the leases and deletes the queue entries with these lock ids, which are the arguments from the second on. Answers
--- each in the order of the request, as release.lua does. It wakes waiters once for each key, and never hands over.
+-- Ends the leases and deletes the queue entries with these lock ids, which are the arguments from the second on.
+-- Answers each in the order of the request, as release.lua does. It wakes waiters once for each key, and never hands
+-- over.
 
 -- include leases
 -- include queue

@@ -1,5 +1,5 @@
--- Ends an exclusive lease that has not lapsed and for which nobody waits. Most leases end like this. To other requests
--- it answers nil, and the exclusive lease as it is written. For the offsets see grant_free.lua.
+-- Ends an exclusive lease that has not lapsed and for which nobody waits. Most leases end like this. Returns the
+-- answer; to other requests nil, and the text of the exclusive lease. For the offsets see grant_free.lua.
 local function release_alone(key_offset, arg_offset)
     local lease = redis.call('GET', KEYS[key_offset + 1])
     -- PTTL compares the end of the tolerance with the clock as TIME does, and costs less. It is negative if the key has

@@ -1,5 +1,10 @@
--- A release that neither release_alone nor hand_over answers. For the arguments and the answers see release.lua. The
--- exclusive lease is known as it is written.
+-- A release that neither release_alone nor hand_over answers. For the arguments and the answers see release.lua. lease
+-- is the text of the exclusive lease.
+--
+-- 1. It deletes the lease with this lock id, if that is live.
+-- 2. It grants the key to the first waiters that accept a hand-over, as far as there is room (grants.lua).
+-- 3. It wakes the waiters that can be granted the key after that (wake_ups.lua).
+-- 4. Without a lease, it deletes the queue entry with this lock id, and wakes those behind it.
 
 -- include leases
 
@@ -15,13 +20,14 @@ end
 
 -- include queue
 
--- The first entry in the queue, which may have lapsed, and whether there are others; nil if there is none.
+-- Returns the first entry in the queue, which may have lapsed, or nil if there is none; and whether there are others.
 local function first_entry()
     local first = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
     return first[1] and entry_of(k, first[1], first[2]), first[3] ~= nil
 end
 
--- The first that is live: a dead waiter must neither be handed the key nor keep it from others.
+-- Returns the first live entry in the same way, and deletes those in front: a dead waiter must neither be handed the
+-- key nor keep it from others.
 local function first_live_entry()
     local entry, others = first_entry()
     if entry and not is_live_entry(entry) then
@@ -43,7 +49,8 @@ if found then
     end
 end
 
--- The secret proves that a release has sent a hand-over: others may be able to publish on the channel.
+-- Tells whether the entry accepts a hand-over: it has a secret then, which proves that a release has sent the message.
+-- Others may be able to publish on the channel.
 local function accepts_hand_over()
     return entry and not entry.unlimited and entry.secret ~= '-'
 end

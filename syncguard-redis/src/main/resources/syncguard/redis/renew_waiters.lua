@@ -14,7 +14,8 @@ for i = 3, #ARGV do
     local k, lock_id = lock_keys(8 * i - 23), ARGV[i]
     local entry = entry_of(k, lock_id)
     if entry and is_live_entry(entry) then
-        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can renew.
+        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can
+        -- renew.
         redis.call('PEXPIREAT', k.id, text(now + 2 * waiter_ttl + TOLERANCE))
         renew_entry(k, lock_id, entry.unlimited, now + waiter_ttl)
         renewed[lock_id] = entry

@@ -1,6 +1,6 @@
--- Acquires keys of one caller in one step, in the order of the requests. ARGV[1] says which: ALL or none, those IN_FRONT
--- of the first that is not free, or NOTHING. Behind it are the arguments of each acquire.lua without a waiter; KEYS has
--- the keys of all.
+-- Acquires keys of one caller in one step, in the order of the requests. ARGV[1] says which: ALL or none, those
+-- IN_FRONT of the first that is not free, or NOTHING. Behind it are the arguments of each acquire.lua without a waiter;
+-- KEYS has the keys of all.
 --
 -- Answers the position of the first request that is not granted, and its answer; 0 and an empty text if there is none.
 -- Behind them is the answer of each grant.

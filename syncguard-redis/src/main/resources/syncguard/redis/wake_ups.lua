@@ -1,18 +1,19 @@
 -- Wake-ups. Needs queue.lua. A script publishes after it has made way: a waiter that looks then finds the way free.
 
--- What wake() gets in place of an entry that has left: nobody has left but a lease; or a lease has got an earlier
--- expiry, which has the effect of a writer that leaves from in front of all.
+-- What wake() gets in place of an entry that has left. NOBODY: a lease has ended, and no entry has left.
+-- WRITER_BEFORE_ALL: a lease has got an earlier expiry, which has the effect of a writer that leaves from in front of
+-- all.
 local NOBODY = { arrival = math.huge, unlimited = true }
 local WRITER_BEFORE_ALL = { arrival = 0, unlimited = false }
 
--- Wakes waiters after an entry has left, as far as they are at the front of the queue: the readers without permits who
--- are first, and the first of the others. Nobody behind that one can be granted the key before it. A lapse that lets a
--- waiter in before its next poll counts: it may not know of that lease, because those in front of it were granted it,
--- or were told that it ends earlier.
+-- Wakes waiters after an entry or a lease has left, as far as they are at the front of the queue: the readers without
+-- permits who are first, and the first of the others. Nobody behind that one can be granted the key before it. A lapse
+-- that lets a waiter in before its next poll counts: the waiter may not know of that lease, because those in front of
+-- it were granted it, or were told that it ends earlier.
 --
--- One lock id may be known to have a live entry.
+-- live is a lock id that is known to have a live entry, or nil.
 local function wake(k, left, live)
-    -- First, so that a dead waiter is not woken in place of the live one behind it.
+    -- Lapsed entries go first, so that a dead waiter is not woken in place of the live one behind it.
     delete_lapsed_entries(k)
     local exclusive = exclusive_lease(k)
     local written = exclusive and exclusive.expires_at or -math.huge

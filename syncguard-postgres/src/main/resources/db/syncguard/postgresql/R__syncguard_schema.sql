@@ -7,13 +7,35 @@
 --   sed -E 's/[$][{](syncguard_(locks|fence_counters))}/\1/g; s/[$][{]syncguard_fence_source}/counter/g' FILE | psql
 -- An application with the property syncguard.postgres.schema-script writes it with the names of its tables.
 --
--- A user that only locks needs USAGE on the schema, EXECUTE on the functions, which every user has unless it was revoked
--- from PUBLIC, as docs/security.md does, and these rights:
+-- A user that only locks needs USAGE on the schema, EXECUTE on the functions (every user has it unless it was revoked
+-- from PUBLIC, as docs/security.md does), and these rights:
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}, ${syncguard_locks}_shared TO ...
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}_waiters TO ...
 --   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_fence_counters} TO ... (DELETE only for fences by the clock)
 --
--- docs/internals/postgresql.md has the overview. Rules for all functions:
+-- docs/internals/postgresql.md has the overview. Words of this script:
+-- * A lease is a lock that somebody holds: exclusive (of a writer) or shared (of a reader). It is live until one
+--   second, the tolerance, after its expiry. Then it has lapsed, and its row stays until somebody deletes it.
+-- * A fence is a number that grows with each grant of a key.
+-- * The serialising row of a key is its row in the table of fence counters. A transaction locks it before it grants or
+--   releases the key, or changes the queue of the key.
+-- * A waiter is a caller with a queue entry. The table of the queue explains permits and wake-ups.
+-- * A hand-over is a release that grants the key to the first waiter.
+-- * A transaction of the application pins a lease: it locks the row until its commit, so that nobody deletes the lease.
+--
+-- The functions stand in these parts, behind the tables. In each part, a function stands before those that it calls.
+-- * Short functions in SQL, which all others use.
+-- * Acquire: _acquire_free grants most keys. Otherwise _acquire answers: it calls _lock_key, _own_lease, _blockers,
+--   _delete_lapsed, _next_fence and _grant; when a request leaves the queue, also _leave and _wake_beside.
+-- * Acquire many: _acquire_readers calls _free_readers, and _acquire_batch for the rest. _acquire_batch calls
+--   _acquire_free_batch, and _acquire for the rest. _acquire_together has the keys of one caller.
+-- * Release and hand-over: _delete_lease ends most leases. Otherwise _hand_over releases the key: it grants an
+--   exclusive lease to the first waiter itself, or calls _delete_lease and _hand_out, which grants shared ones.
+--   _message tells a waiter of its grant. _queue_and_hand_over lets callers queue before. _release wakes waiters only.
+-- * Queue: _renew_waiters, _leave and _wake.
+-- * All else: _extend, _rotate, _force_release, _sweep, _forget, _lockers and _version.
+--
+-- Rules for all functions:
 -- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
 --   it would read all their rows. So the functions find many rows by = ANY (ARRAY(...)), or one by one in a subquery
 --   that OFFSET 0 or a row lock separates.
@@ -266,39 +288,41 @@ BEGIN
     END LOOP;
 END;
 
--- How long the store keeps a lapsed lease from others.
+-- Returns the tolerance: how many milliseconds the store keeps a lease from others after its expiry.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_tolerance() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT 1000::BIGINT';
 
--- The largest fence. A larger one would have 16 digits and no longer sort as text.
+-- Returns the largest fence. A larger one would have 16 digits and no longer sort as text.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_last_fence() RETURNS BIGINT LANGUAGE sql STABLE
 AS 'SELECT 900000000000000';
 
--- A fence as leases store it.
+-- Returns a fence as leases store it: a text of 15 digits.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_text(p_fence BIGINT) RETURNS TEXT LANGUAGE sql STABLE
 AS $function$ SELECT pg_catalog.lpad(p_fence::TEXT, 15, '0') $function$;
 
--- The fence key of a key. PostgreSQL keeps a key as it is: a key has at most 512 bytes, and an index takes 2700.
+-- Returns the fence key of a key, which identifies its serialising row. The key stands in it as it is: a key has at
+-- most 512 bytes, and an index takes 2700.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_key(p_key TEXT) RETURNS TEXT LANGUAGE sql STABLE
 AS $function$ SELECT 'fence:' || p_key $function$;
 
--- The key of a fence key.
+-- Returns the key that a fence key belongs to.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT LANGUAGE sql STABLE
 AS $function$
     SELECT pg_catalog.substr(p_fence_key, 1 + pg_catalog.length(${syncguard_locks}_fence_key(''::TEXT)))
 $function$;
 
--- The table of fence counters that these functions use. The library compares it with its own setting at the start.
+-- Returns the table of fence counters that these functions use. The library compares it with its own setting at the
+-- start.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_counters() RETURNS TEXT LANGUAGE sql IMMUTABLE
 AS $function$ SELECT '${syncguard_fence_counters}' $function$;
 
--- Where fences come from, counter or clock. The library compares it with its own setting at the start.
+-- Returns where fences come from, counter or clock. The library compares it with its own setting at the start.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_source() RETURNS TEXT LANGUAGE sql STABLE
 AS $function$ SELECT '${syncguard_fence_source}' $function$;
 
--- The fence after this one. By the clock it is at least a hundred times its milliseconds, so it is also larger than the
--- fences that a lost counter has given. The clock alone gives no larger fence than 810000000000000, in the year 2226: a
--- clock that stood far in the future leaves fences for the time when it is right again. The last fence plus 1 keeps
--- fences growing when the clock is set back. Every fence is drawn by this function.
+-- Returns the fence after this one; every fence is drawn by this function. By the clock, a fence is at least a hundred
+-- times the milliseconds of the clock, so it is also larger than the fences that a lost counter has given. The clock
+-- alone gives no larger fence than 810000000000000, in the year 2226: a clock that stood far in the future leaves
+-- fences for the time when it is right again. The last fence plus 1 keeps fences growing when the clock is set back.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_after(p_fence BIGINT, p_now_ms BIGINT) RETURNS BIGINT
 LANGUAGE sql STABLE AS $function$
     SELECT CASE ${syncguard_locks}_fence_source()
@@ -307,26 +331,27 @@ LANGUAGE sql STABLE AS $function$
            END
 $function$;
 
--- The clock that judges every lease, in milliseconds. It is read under the row lock; now() would be the start of the
--- transaction.
+-- Returns the time by which every lease is judged, in milliseconds. Functions read it after they have won the row lock;
+-- PostgreSQL's now() would be the start of the transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS $function$
     SELECT pg_catalog.floor(
         pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000::DOUBLE PRECISION)::BIGINT
 $function$;
 
--- Whether a lease with this expiry is live at this time.
+-- Tells whether a lease with this expiry is live at p_now_ms.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_is_live(p_expires_at_ms BIGINT, p_now_ms BIGINT) RETURNS BOOLEAN
 LANGUAGE sql STABLE AS 'SELECT p_expires_at_ms > p_now_ms - ${syncguard_locks}_tolerance()';
 
--- Within how many milliseconds the waiter of an entry with this ttl looks again, whatever happens.
+-- Returns within how many milliseconds a waiter looks again, even without a wake-up, if its queue entry has this ttl.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_poll(p_ttl_ms BIGINT) RETURNS BIGINT LANGUAGE sql STABLE
 AS 'SELECT p_ttl_ms / 3';
 
--- The cleanup deletes leases that expired before this time: twice the tolerance ago.
+-- Returns the time before which a lease has to have expired so that the cleanup deletes it: twice the tolerance ago.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep_before() RETURNS BIGINT LANGUAGE sql VOLATILE
 AS 'SELECT ${syncguard_locks}_now() - 2 * ${syncguard_locks}_tolerance()';
 
--- Why a lease with this expiry was neither extended nor released. The expiry is null if there is no lease.
+-- Returns why a lease with this expiry was neither extended nor released: 'busy' if it is live, so another transaction
+-- locks it; 'expired' if it has lapsed; 'not_found' if the expiry is null, because there is no lease.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome(p_expires_at_ms BIGINT) RETURNS TEXT
 LANGUAGE sql VOLATILE AS $function$
     SELECT CASE
@@ -336,238 +361,12 @@ LANGUAGE sql VOLATILE AS $function$
            END
 $function$;
 
--- Why the lease with this lock id, exclusive or shared, was neither extended nor released.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome_of(p_lock_id TEXT) RETURNS TEXT
-LANGUAGE plpgsql AS $function$
-BEGIN
-    RETURN ${syncguard_locks}_outcome(coalesce(
-        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
-        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id)));
-END
-$function$;
-
--- The key of a lease or queue entry, null if there is none.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of(p_lock_id TEXT) RETURNS TEXT
-LANGUAGE plpgsql AS $function$
-BEGIN
-    -- All three in one snapshot: a hand-over moves a row from the queue to the leases, and two looks could miss both.
-    RETURN (
-        SELECT o.key FROM (
-            SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
-            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
-            UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
-        ) o WHERE o.lock_id = p_lock_id LIMIT 1
-    );
-END
-$function$;
-
--- Locks the serialising row of a key, and says whether it did: if another transaction locks the row, it waits only with
--- p_waits. From here to the commit, no other transaction can grant or release the key, or change its queue.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT, p_waits BOOLEAN) RETURNS BOOLEAN
-LANGUAGE plpgsql AS $function$
-BEGIN
-    IF NOT p_waits THEN
-        PERFORM 1 FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-        FOR NO KEY UPDATE SKIP LOCKED;
-        RETURN FOUND;
-    END IF;
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-    FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        -- Its first grant creates the row, and _forget may have deleted it since. DO UPDATE locks the row of another
-        -- request that creates it at the same time.
-        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key), p_key)
-        ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence;
-    END IF;
-    RETURN true;
-END
-$function$;
-
--- Locks the serialising rows of these keys, except those that another transaction locks, and returns the keys that it
--- locked. The order of the keys prevents a deadlock with transactions that wait for several rows.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_keys(p_keys TEXT[]) RETURNS TEXT[]
-LANGUAGE plpgsql AS $function$
-BEGIN
-    IF p_keys OPERATOR(pg_catalog.=) '{}' THEN
-        RETURN p_keys;
-    END IF;
-    RETURN ARRAY(
-        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ANY (ARRAY(
-            SELECT ${syncguard_locks}_fence_key(k.key) FROM pg_catalog.unnest(p_keys) AS k (key)
-        ))
-        ORDER BY c.fence_key
-        FOR NO KEY UPDATE SKIP LOCKED
-    );
-END
-$function$;
-
--- What blocks an acquire request: the exclusive lease, shared leases if there are as many as it has permits, and the
--- queue entries in front of its own, or all entries if it has none. It locks nothing. time_left_ms is the time until
--- there is room and the last of the others ends, 0 or less if that time is over. Of several readers, held_by is the
--- owner of the lease that ends last; held_since_ms is null if only waiters block the request.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_blockers(
-    p_key TEXT, p_permits INTEGER, p_lock_id TEXT,
-    OUT now_ms BIGINT, OUT has_exclusive BOOLEAN, OUT has_shared BOOLEAN, OUT leases_until_ms BIGINT,
-    OUT entry_until_ms BIGINT, OUT own_arrival BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
-)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now    BIGINT := ${syncguard_locks}_now();
-    v_latest BIGINT;
-BEGIN
-    SELECT l.key IS NOT NULL, "Last".lock_id IS NOT NULL,
-           greatest(l.expires_at_ms, "Last".until_ms) + ${syncguard_locks}_tolerance(),
-           "Front".soonest, "Front".latest, "Own".arrival,
-           CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
-           coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
-           "Last".lock_id IS NOT NULL AND EXISTS (
-               SELECT FROM ${syncguard_locks}_shared s
-               WHERE s.key = p_key AND s.lock_id <> "Last".lock_id
-                   AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
-           )
-    INTO has_exclusive, has_shared, leases_until_ms, entry_until_ms, v_latest, own_arrival,
-         held_by, held_since_ms, held_by_others
-    FROM (
-        -- A lapsed entry is lost: it blocks no request.
-        SELECT (
-            SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
-        ) AS arrival
-    ) AS "Own", LATERAL (
-        -- The entries that arrived before it; readers without a limit do not block each other.
-        SELECT min(w.expires_at_ms) AS soonest, max(w.expires_at_ms) AS latest
-        FROM ${syncguard_locks}_waiters w
-        WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
-            AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
-    ) AS "Front"
-    LEFT JOIN ${syncguard_locks} l ON l.key = p_key
-    LEFT JOIN LATERAL (
-        SELECT s.lock_id, s.owner, s.acquired_at_ms, CASE WHEN p_permits = 1 THEN s.expires_at_ms ELSE (
-                   SELECT o.expires_at_ms FROM ${syncguard_locks}_shared o
-                   WHERE o.key = p_key ORDER BY o.expires_at_ms DESC OFFSET p_permits - 1 LIMIT 1
-               ) END AS until_ms
-        FROM ${syncguard_locks}_shared s
-        WHERE s.key = p_key AND p_permits IS NOT NULL ORDER BY s.expires_at_ms DESC LIMIT 1
-    ) AS "Last" ON "Last".until_ms IS NOT NULL;
-    now_ms := v_now;
-    time_left_ms := coalesce(greatest(leases_until_ms, v_latest) - v_now, 0);
-    IF leases_until_ms <= v_now AND v_latest IS NOT NULL THEN
-        held_since_ms := NULL;
-    END IF;
-END
-$function$;
-
--- Deletes the lapsed leases that block a request: the exclusive one, and all shared ones if it has permits. Returns 0,
--- or in how many milliseconds to try again if a row is locked. The caller has locked the serialising row.
---
--- Lapsed leases are deleted and never skipped: an extension under way would revive one beside the grant. The expiry is
--- checked again under the row lock: the lease may have been extended since. FOR UPDATE is of key strength, so it does
--- not pass a transaction that pins the row; SKIP LOCKED does not wait for that transaction either.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lapsed(
-    p_key TEXT, p_exclusive BOOLEAN, p_permits INTEGER, p_now_ms BIGINT
-) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_pinned BOOLEAN := false;
-BEGIN
-    IF p_exclusive THEN
-        DELETE FROM ${syncguard_locks} l WHERE l.key = (
-            SELECT s.key FROM ${syncguard_locks} s
-            WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
-            FOR UPDATE SKIP LOCKED
-        );
-        v_pinned := NOT FOUND;
-    END IF;
-    IF p_permits IS NOT NULL AND NOT v_pinned THEN
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
-            SELECT s.lock_id FROM ${syncguard_locks}_shared s
-            WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
-            FOR UPDATE SKIP LOCKED
-        ));
-        -- Each remaining lease counts: it may be committing, or being extended.
-        v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
-    END IF;
-    RETURN CASE WHEN v_pinned THEN 50 + pg_catalog.floor(pg_catalog.random() * 50::DOUBLE PRECISION)::BIGINT ELSE 0 END;
-END
-$function$;
-
--- The next fence of a key whose serialising row exists, or 0 if the counter is at its end. Drawing it locks the row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_fence BIGINT;
-BEGIN
-    UPDATE ${syncguard_fence_counters} c
-    SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
-    RETURNING c.fence INTO v_fence;
-    RETURN coalesce(v_fence, 0);
-END
-$function$;
-
--- Creates a lease with this fence, and returns the time of the grant. The caller has made sure that nothing blocks the
--- key until the commit.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_fence BIGINT
-) RETURNS BIGINT
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
-BEGIN
-    IF p_shared THEN
-        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        VALUES (p_lock_id, p_key, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
-    ELSE
-        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
-    END IF;
-    RETURN v_now;
-END
-$function$;
-
--- The lease that a waiter has already: the message of a hand-over was lost or is still under way, or the answer to an
--- earlier attempt was lost. It is acquired now: until now, nobody held it. The caller has locked the serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_own_lease(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT
-) RETURNS ${syncguard_locks}_answer
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_answer ${syncguard_locks}_answer;
-BEGIN
-    IF p_shared THEN
-        PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-        UPDATE ${syncguard_locks}_shared s
-        SET acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-        WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-        RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms
-        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
-        IF NOT FOUND THEN
-            DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (ARRAY(
-                SELECT o.lock_id FROM ${syncguard_locks}_shared o WHERE o.lock_id = p_lock_id FOR UPDATE SKIP LOCKED));
-        END IF;
-    ELSE
-        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-        UPDATE ${syncguard_locks} l
-        SET acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-        WHERE l.key = p_key AND l.lock_id = p_lock_id
-            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
-        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms
-        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
-    END IF;
-    RETURN v_answer;
-END
-$function$;
-
 -- Grants a key that probably has neither leases nor queue entries, like most keys that are acquired. Returns the fence,
--- and the times of the grant and of its end; null if _acquire has to answer.
+-- and the times of the grant and of its end; or null if _acquire has to answer.
 --
--- Leases and queue of such a key begin with a grant, which changes the fence or creates the row, and _forget does not
--- delete the row while they are there. So an unchanged fence, or a row that is created here, proves that the key is
--- still free. Both statements wait for a grant under way.
+-- Leases and queue of such a key begin with a grant, which changes the fence or creates the serialising row, and
+-- _forget does not delete that row while they are there. So an unchanged fence, or a row that is created here, proves
+-- that the key is still free. Both the update and the insert of the row wait for a grant under way.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_free(
     p_key TEXT, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT
 ) RETURNS BIGINT[]
@@ -616,11 +415,22 @@ BEGIN
 END
 $function$;
 
--- One attempt. Without a waiter, it is a single attempt or, with p_queued, the last one of a waiter, which leaves the
--- queue if it is refused. With a waiter, it gets a queue entry if it is refused, or renews the one that it has.
--- p_queued says that an earlier attempt was refused, so that there is an entry, or a lease that a release made of it.
--- p_position is that of the request in a batch, which does not wait for a locked row: the answer is null if another
--- transaction locks the serialising row or the entry, and request_position is 0 if the request has to leave the queue.
+-- Makes one attempt to acquire a key, and returns a grant or a refusal. These are its steps; a comment names the short
+-- cut that ends most attempts of a kind.
+-- 1. A single attempt looks without a lock. It is refused if something blocks the key.
+-- 2. The serialising row is locked.
+-- 3. A waiter that has a lease already gets that one. A reader is granted the key if there is nothing in its way.
+-- 4. The second look, under the lock, tells what blocks the key. If only lapsed leases do, they are deleted.
+-- 5. If nothing blocks the key, a fence is drawn, the lease is inserted, and the queue entry of the request is deleted.
+-- 6. Otherwise the request is refused. A waiter gets a queue entry, or renews it.
+--
+-- Without a waiter (p_waiter is null), it is a single attempt or, with p_queued, the last one of a waiter, which leaves
+-- the queue if it is refused. p_queued says that an earlier attempt was refused, so that there is an entry, or a lease
+-- that a release made of it.
+--
+-- p_position is the position of the request in a batch, which does not wait for a locked row: the answer is null if
+-- another transaction locks the serialising row or the entry, and request_position is 0 if the request has to leave the
+-- queue.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_permits INTEGER, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
@@ -806,70 +616,287 @@ BEGIN
 END
 $function$;
 
--- Grants, like _acquire_free, the first of these requests for each key that has neither leases nor queue entries.
--- Returns for each grant the position of the request, the fence, and the times of the grant and of its end.
+-- Returns the grant of the lease that a waiter has already, or an answer without a fence if it has none. It has one if
+-- a release made a lease of its queue entry and the message was lost or is still under way, or if the answer to an
+-- earlier attempt was lost. The lease begins now, for a whole ttl: until now, nobody worked under it. The function
+-- locks the row of the lease, and fails at once (NOWAIT) if another transaction locks it. The caller has locked the
+-- serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_own_lease(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT
+) RETURNS ${syncguard_locks}_answer
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_answer ${syncguard_locks}_answer;
+BEGIN
+    IF p_shared THEN
+        PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+        UPDATE ${syncguard_locks}_shared s
+        SET acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+        RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms
+        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
+        IF NOT FOUND THEN
+            DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (ARRAY(
+                SELECT o.lock_id FROM ${syncguard_locks}_shared o WHERE o.lock_id = p_lock_id FOR UPDATE SKIP LOCKED));
+        END IF;
+    ELSE
+        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+        UPDATE ${syncguard_locks} l
+        SET acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE l.key = p_key AND l.lock_id = p_lock_id
+            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms
+        INTO v_answer.granted_fence, v_answer.granted_at_ms, v_answer.granted_until_ms;
+    END IF;
+    RETURN v_answer;
+END
+$function$;
+
+-- Returns what blocks an acquire request. It locks nothing. A request is blocked by the exclusive lease, by shared
+-- leases if there are as many as it has permits, and by the queue entries in front of its own, or all entries if it has
+-- none.
 --
--- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
--- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
--- batch then fails without effect.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_free_batch(
-    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
-) RETURNS BIGINT[]
+-- time_left_ms is the time until there is room and the last of the others ends, 0 or less if that time is over. Of
+-- several readers, held_by is the owner of the lease that ends last. held_since_ms is null if only waiters block the
+-- request.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_blockers(
+    p_key TEXT, p_permits INTEGER, p_lock_id TEXT,
+    OUT now_ms BIGINT, OUT has_exclusive BOOLEAN, OUT has_shared BOOLEAN, OUT leases_until_ms BIGINT,
+    OUT entry_until_ms BIGINT, OUT own_arrival BIGINT, OUT time_left_ms BIGINT,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now    BIGINT := ${syncguard_locks}_now();
+    v_latest BIGINT;
+BEGIN
+    SELECT l.key IS NOT NULL, "Last".lock_id IS NOT NULL,
+           greatest(l.expires_at_ms, "Last".until_ms) + ${syncguard_locks}_tolerance(),
+           "Front".soonest, "Front".latest, "Own".arrival,
+           CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
+           coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
+           "Last".lock_id IS NOT NULL AND EXISTS (
+               SELECT FROM ${syncguard_locks}_shared s
+               WHERE s.key = p_key AND s.lock_id <> "Last".lock_id
+                   AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+           )
+    INTO has_exclusive, has_shared, leases_until_ms, entry_until_ms, v_latest, own_arrival,
+         held_by, held_since_ms, held_by_others
+    FROM (
+        -- A lapsed entry is lost: it blocks no request.
+        SELECT (
+            SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
+        ) AS arrival
+    ) AS "Own", LATERAL (
+        -- The entries that arrived before it; readers without a limit do not block each other.
+        SELECT min(w.expires_at_ms) AS soonest, max(w.expires_at_ms) AS latest
+        FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.expires_at_ms > v_now AND coalesce(p_permits, w.permits) IS NOT NULL
+            AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
+    ) AS "Front"
+    LEFT JOIN ${syncguard_locks} l ON l.key = p_key
+    LEFT JOIN LATERAL (
+        SELECT s.lock_id, s.owner, s.acquired_at_ms, CASE WHEN p_permits = 1 THEN s.expires_at_ms ELSE (
+                   SELECT o.expires_at_ms FROM ${syncguard_locks}_shared o
+                   WHERE o.key = p_key ORDER BY o.expires_at_ms DESC OFFSET p_permits - 1 LIMIT 1
+               ) END AS until_ms
+        FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND p_permits IS NOT NULL ORDER BY s.expires_at_ms DESC LIMIT 1
+    ) AS "Last" ON "Last".until_ms IS NOT NULL;
+    now_ms := v_now;
+    time_left_ms := coalesce(greatest(leases_until_ms, v_latest) - v_now, 0);
+    IF leases_until_ms <= v_now AND v_latest IS NOT NULL THEN
+        held_since_ms := NULL;
+    END IF;
+END
+$function$;
+
+-- Deletes the lapsed leases that block a request: the exclusive one, and all shared ones if the request has permits.
+-- Returns 0, or in how many milliseconds to try again if another transaction locks such a lease. The caller has locked
+-- the serialising row.
+--
+-- Lapsed leases are deleted and never skipped: an extension under way would revive one beside the grant. The expiry is
+-- checked again under the row lock: the lease may have been extended since. FOR UPDATE is of key strength, so it does
+-- not pass a transaction that pins the row; SKIP LOCKED does not wait for that transaction either.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lapsed(
+    p_key TEXT, p_exclusive BOOLEAN, p_permits INTEGER, p_now_ms BIGINT
+) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_pinned BOOLEAN := false;
+BEGIN
+    IF p_exclusive THEN
+        DELETE FROM ${syncguard_locks} l WHERE l.key = (
+            SELECT s.key FROM ${syncguard_locks} s
+            WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
+            FOR UPDATE SKIP LOCKED
+        );
+        v_pinned := NOT FOUND;
+    END IF;
+    IF p_permits IS NOT NULL AND NOT v_pinned THEN
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
+            FOR UPDATE SKIP LOCKED
+        ));
+        -- Each remaining lease counts: it may be committing, or being extended.
+        v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET p_permits - 1);
+    END IF;
+    RETURN CASE WHEN v_pinned THEN 50 + pg_catalog.floor(pg_catalog.random() * 50::DOUBLE PRECISION)::BIGINT ELSE 0 END;
+END
+$function$;
+
+-- Draws the next fence of a key whose serialising row exists, and returns it, or 0 if the counter is at its end.
+-- Drawing a fence locks the row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_fence BIGINT;
+BEGIN
+    UPDATE ${syncguard_fence_counters} c
+    SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
+    RETURNING c.fence INTO v_fence;
+    RETURN coalesce(v_fence, 0);
+END
+$function$;
+
+-- Inserts a lease with this fence, and returns the time of the grant. The caller has made sure that nothing blocks the
+-- key until the commit.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_fence BIGINT
+) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now BIGINT := ${syncguard_locks}_now();
+BEGIN
+    IF p_shared THEN
+        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        VALUES (p_lock_id, p_key, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
+    ELSE
+        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
+    END IF;
+    RETURN v_now;
+END
+$function$;
+
+-- Locks the serialising row of a key. From here to the commit, no other transaction can grant or release the key, or
+-- change its queue. With p_waits, the function waits for the row, creates a missing one, and returns true. Without, it
+-- returns whether it has locked the row: false if the row is missing or another transaction locks it.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT, p_waits BOOLEAN) RETURNS BOOLEAN
+LANGUAGE plpgsql AS $function$
+BEGIN
+    IF NOT p_waits THEN
+        PERFORM 1 FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+        FOR NO KEY UPDATE SKIP LOCKED;
+        RETURN FOUND;
+    END IF;
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        -- Its first grant creates the row, and _forget may have deleted it since. DO UPDATE locks the row of another
+        -- request that creates it at the same time.
+        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
+        VALUES (${syncguard_locks}_fence_key(p_key), p_key)
+        ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence;
+    END IF;
+    RETURN true;
+END
+$function$;
+
+-- Makes many attempts of readers at once, with queue entries or without, for any keys. The readers of a key are granted
+-- it together if nothing blocks any of them; the others are answered one by one. A request that has no row in the
+-- answer has to be sent alone. Like _acquire_batch, the function does not wait for a serialising row, and fails without
+-- effect where it waits for another row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
+    p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
+    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
+) RETURNS SETOF ${syncguard_locks}_answer
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
-    v_now     BIGINT;
-    v_new     BIGINT[];
-    v_granted BIGINT[];
+    -- The first look takes no lock, because a row lock alone makes the commit write.
+    v_keys    TEXT[] := ${syncguard_locks}_lock_keys(${syncguard_locks}_free_readers(p_keys, p_permits));
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_granted BIGINT := 0;
 BEGIN
-    LOOP
-        -- One time for all fences, so that counter and lease have the same one. It is read after the inserts: a counter
-        -- that was forgotten before them may have had a later fence than the start.
-        v_now := ${syncguard_locks}_now();
-        WITH "Granted" AS (
-            -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is
-            -- still free. A subquery for each key, because a join could read the whole table. The clock is read with
-            -- the row locked.
-            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
-            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
-                SELECT o.ctid AS tid FROM ${syncguard_fence_counters} o
-                WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) AND o.fence < ${syncguard_locks}_last_fence()
-                FOR NO KEY UPDATE SKIP LOCKED
-            ) AS o
-            WHERE c.ctid = o.tid AND pg_catalog.array_position(p_keys, r.key) = r.position
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
-            RETURNING r.key, r.position, c.fence, ${syncguard_locks}_now() AS now_ms
+    IF v_keys OPERATOR(pg_catalog.<>) '{}' THEN
+        -- Another request may have been granted a key, or have queued for it, since the first look.
+        v_keys := ARRAY(
+            SELECT f.key FROM pg_catalog.unnest(${syncguard_locks}_free_readers(p_keys, p_permits)) AS f (key)
+            WHERE f.key = ANY (v_keys));
+        RETURN QUERY
+        WITH "Free" AS MATERIALIZED (
+            SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
+            FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
+                WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
+            -- A reader that has a lease already would fail the whole batch.
+            WHERE r.key = ANY (v_keys)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
+        ), "Counter" AS (
+            -- One fence for the first reader of a key, and the numbers behind it for the others.
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
+                SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
+            )
+            WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
+                AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
+                    <= ${syncguard_locks}_last_fence()
+            -- One time for all readers of a key, so that no later fence has an earlier time.
+            RETURNING c.fence_key, c.fence, ${syncguard_locks}_now() AS now_ms
+        ), "Granted" AS MATERIALIZED (
+            -- The last reader of a key has the fence of the counter.
+            SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
+                   c.now_ms
+            FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
         ), "Lease" AS (
-            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
-                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
+            INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
+                   g.owner
             FROM "Granted" g
+        ), "Left" AS (
+            -- Also lapsed entries, as in _acquire.
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
         )
-        SELECT pg_catalog.array_agg(ARRAY[g.position, g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position]]) INTO v_new
+        SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
+               NULL::BOOLEAN, g.position
         FROM "Granted" g;
-        v_granted := v_granted OPERATOR(pg_catalog.||) v_new;
-        EXIT WHEN pg_catalog.cardinality(v_granted) = 4 * pg_catalog.cardinality(p_keys);
-        -- Keys that were never locked get a counter, and another look. Two batches that insert the same counters in
-        -- different orders could deadlock.
-        INSERT INTO ${syncguard_fence_counters} (fence_key, key_debug)
-        SELECT ${syncguard_locks}_fence_key(r.key), r.key FROM pg_catalog.unnest(p_keys) AS r (key)
-        WHERE NOT EXISTS (
-            SELECT FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0)
-        ORDER BY r.key COLLATE pg_catalog."C"
-        ON CONFLICT (fence_key) DO NOTHING;
-        EXIT WHEN NOT FOUND;
-    END LOOP;
-    RETURN v_granted;
+        GET DIAGNOSTICS v_granted = ROW_COUNT;
+    END IF;
+    IF v_granted < pg_catalog.cardinality(p_keys) THEN
+        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_batch(
+            p_keys, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
+            p_channel, true, p_permits) a;
+    END IF;
 END
 $function$;
 
--- Many attempts at once, in the order of their arrival. Exclusive requests for free keys are granted together, the
--- others are answered one by one. A request that has no row in the answer has to be sent alone, like one whose
--- serialising row another transaction locks or whose counter is at its end. A request with a lease was granted before
--- in the same batch, or has to be sent alone.
+-- Returns those of these keys whose readers here can all be granted them. Lapsed leases and entries count, and so do
+-- the own entries of readers with permits. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_permits INTEGER[]) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT r.key FROM unnest(p_keys, p_permits) AS r (key, permits)
+        GROUP BY r.key
+        HAVING NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = r.key AND coalesce(min(r.permits), w.permits) IS NOT NULL OFFSET 0)
+            AND (min(r.permits) IS NULL OR count(*) + (
+                SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
+            ) <= min(r.permits))
+    );
+END
+$function$;
+
+-- Makes many attempts at once, in the order of their arrival. Exclusive requests for free keys are granted together,
+-- the others are answered one by one; each answer has the position of its request. A request that has no row in the
+-- answer has to be sent alone, like one whose serialising row another transaction locks or whose counter is at its end.
+-- A request with a lease was granted before in the same batch, or has to be sent alone.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_batch(
     p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[], p_waiters BIGINT[],
     p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT, p_shared BOOLEAN,
@@ -930,9 +957,10 @@ BEGIN
 END
 $function$;
 
--- Acquires keys of one caller in one step, in the order of the requests: all of them, or none with p_extent ALL; those
--- in front of the first that is not free with IN_FRONT; none with NOTHING. Returns the grants and, if there is one, the
--- first refusal; the answer of a counter at its end alone. It waits for locked serialising rows, like _acquire.
+-- Acquires keys of one caller in one step, in the order of the requests. It grants all of them or none with p_extent
+-- ALL; those in front of the first that is not free with IN_FRONT; none with NOTHING. Returns the grants and, if there
+-- is one, the first refusal; if a counter is at its end, this answer alone. It waits for locked serialising rows, like
+-- _acquire.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_together(
     p_keys TEXT[], p_shared BOOLEAN[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[],
     p_extent TEXT
@@ -1025,426 +1053,173 @@ BEGIN
 END
 $function$;
 
--- Many attempts of readers at once, with queue entries or without, for any keys. They are granted together if nothing
--- blocks any of the readers of their key; the others are answered one by one. A request that has no row in the answer
--- has to be sent alone. Like _acquire_batch, it does not wait for a serialising row, and fails without effect where it
--- waits for another row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
-    p_keys TEXT[], p_permits INTEGER[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[], p_queued BOOLEAN[],
-    p_waiters BIGINT[], p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT, p_channel TEXT
-) RETURNS SETOF ${syncguard_locks}_answer
+-- Grants, like _acquire_free, the first of these requests for each key that has neither leases nor queue entries.
+-- Returns for each grant the position of the request, the fence, and the times of the grant and of its end.
+--
+-- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
+-- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
+-- batch then fails without effect.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_free_batch(
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
+) RETURNS BIGINT[]
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
 AS $function$
 DECLARE
-    -- The first look takes no lock, because a row lock alone makes the commit write.
-    v_keys    TEXT[] := ${syncguard_locks}_lock_keys(${syncguard_locks}_free_readers(p_keys, p_permits));
-    v_now     BIGINT := ${syncguard_locks}_now();
-    v_granted BIGINT := 0;
+    v_now     BIGINT;
+    v_new     BIGINT[];
+    v_granted BIGINT[];
 BEGIN
-    IF v_keys OPERATOR(pg_catalog.<>) '{}' THEN
-        -- Another request may have been granted a key, or have queued for it, since the first look.
-        v_keys := ARRAY(
-            SELECT f.key FROM pg_catalog.unnest(${syncguard_locks}_free_readers(p_keys, p_permits)) AS f (key)
-            WHERE f.key = ANY (v_keys));
-        RETURN QUERY
-        WITH "Free" AS MATERIALIZED (
-            SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
-            FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
-                WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
-            -- A reader that has a lease already would fail the whole batch.
-            WHERE r.key = ANY (v_keys)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
-        ), "Counter" AS (
-            -- One fence for the first reader of a key, and the numbers behind it for the others.
-            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
-                SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
-            )
-            WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
-                AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
-                    <= ${syncguard_locks}_last_fence()
-            -- One time for all readers of a key, so that no later fence has an earlier time.
-            RETURNING c.fence_key, c.fence, ${syncguard_locks}_now() AS now_ms
-        ), "Granted" AS MATERIALIZED (
-            -- The last reader of a key has the fence of the counter.
-            SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
-                   c.now_ms
-            FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
+    LOOP
+        -- One time for all fences, so that counter and lease have the same one. It is read after the inserts: a counter
+        -- that was forgotten before them may have had a later fence than the start.
+        v_now := ${syncguard_locks}_now();
+        WITH "Granted" AS (
+            -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is
+            -- still free. A subquery for each key, because a join could read the whole table. The clock is read with
+            -- the row locked.
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
+            FROM pg_catalog.unnest(p_keys) WITH ORDINALITY AS r (key, position), LATERAL (
+                SELECT o.ctid AS tid FROM ${syncguard_fence_counters} o
+                WHERE o.fence_key = ${syncguard_locks}_fence_key(r.key) AND o.fence < ${syncguard_locks}_last_fence()
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) AS o
+            WHERE c.ctid = o.tid AND pg_catalog.array_position(p_keys, r.key) = r.position
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+            RETURNING r.key, r.position, c.fence, ${syncguard_locks}_now() AS now_ms
         ), "Lease" AS (
-            INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-            SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
-                   g.owner
+            INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            SELECT g.key, p_lock_ids[g.position], g.now_ms + p_ttls_ms[g.position], g.now_ms,
+                   ${syncguard_locks}_fence_text(g.fence), g.key, p_owners[g.position]
             FROM "Granted" g
-        ), "Left" AS (
-            -- Also lapsed entries, as in _acquire.
-            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
         )
-        SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
-               NULL::BOOLEAN, g.position
+        SELECT pg_catalog.array_agg(ARRAY[g.position, g.fence, g.now_ms, g.now_ms + p_ttls_ms[g.position]]) INTO v_new
         FROM "Granted" g;
-        GET DIAGNOSTICS v_granted = ROW_COUNT;
-    END IF;
-    IF v_granted < pg_catalog.cardinality(p_keys) THEN
-        RETURN QUERY SELECT a.* FROM ${syncguard_locks}_acquire_batch(
-            p_keys, p_lock_ids, p_ttls_ms, p_owners, p_queued, p_waiters, p_secrets, p_hand_overs, p_waiter_ttl_ms,
-            p_channel, true, p_permits) a;
-    END IF;
+        v_granted := v_granted OPERATOR(pg_catalog.||) v_new;
+        EXIT WHEN pg_catalog.cardinality(v_granted) = 4 * pg_catalog.cardinality(p_keys);
+        -- Keys that were never locked get a counter, and another look. Two batches that insert the same counters in
+        -- different orders could deadlock.
+        INSERT INTO ${syncguard_fence_counters} (fence_key, key_debug)
+        SELECT ${syncguard_locks}_fence_key(r.key), r.key FROM pg_catalog.unnest(p_keys) AS r (key)
+        WHERE NOT EXISTS (
+            SELECT FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key) OFFSET 0)
+        ORDER BY r.key COLLATE pg_catalog."C"
+        ON CONFLICT (fence_key) DO NOTHING;
+        EXIT WHEN NOT FOUND;
+    END LOOP;
+    RETURN v_granted;
 END
 $function$;
 
--- The keys whose readers here are all free. Lapsed leases and entries count, and so do the own entries of those with
--- permits. It locks nothing.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_permits INTEGER[]) RETURNS TEXT[]
+-- Locks the serialising rows of these keys, except those that another transaction locks, and returns the keys whose
+-- rows it has locked. The order of the keys prevents a deadlock with transactions that wait for several rows.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_keys(p_keys TEXT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
 BEGIN
+    IF p_keys OPERATOR(pg_catalog.=) '{}' THEN
+        RETURN p_keys;
+    END IF;
     RETURN ARRAY(
-        SELECT r.key FROM unnest(p_keys, p_permits) AS r (key, permits)
-        GROUP BY r.key
-        HAVING NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
-            AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks}_waiters w
-                WHERE w.key = r.key AND coalesce(min(r.permits), w.permits) IS NOT NULL OFFSET 0)
-            AND (min(r.permits) IS NULL OR count(*) + (
-                SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = r.key
-            ) <= min(r.permits))
-    );
-END
-$function$;
-
--- Wakes the waiters of a key that can be granted now, or that lapses let in before their next poll. They may not know
--- of these leases: those in front of them were granted them, or were told that they end earlier.
---
--- p_left is null, or the arrival of a waiter that has left, and p_permits are its permits: then it also wakes those
--- behind it, because their next look was chosen for that waiter. The one with permits behind readers has to look, too:
--- the readers may be granted the key and release it without a wake-up. Readers without a limit do not block each other.
--- 0 and 1 wake the whole front of the queue.
---
--- Wake-ups reach the readers in front of the first waiter with permits, and that waiter. The caller has locked the
--- serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake(p_key TEXT, p_left BIGINT, p_permits INTEGER) RETURNS VOID
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
-BEGIN
-    -- Lapsed entries are deleted and never skipped, and the delete waits for a renewal under way: such an entry would
-    -- be in front of the waiters that are woken.
-    DELETE FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.expires_at_ms <= ${syncguard_locks}_now();
-
-    PERFORM pg_catalog.pg_notify(q.channel, q.waiter::TEXT)
-    FROM (
-        SELECT w.*, w.permits IS NULL OR w.arrival = (
-                   SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
-               ) AS is_next,
-               v_now + ${syncguard_locks}_poll(w.ttl_ms) AS until_ms
-        FROM ${syncguard_locks}_waiters w
-        WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
-            (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND f.permits IS NOT NULL),
-            9223372036854775807)
-    ) AS q
-    WHERE q.arrival > p_left AND (p_permits IS NOT NULL OR q.is_next AND q.permits IS NOT NULL)
-        OR q.is_next
-            AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks} l
-                WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, q.until_ms))
-            AND (q.permits IS NULL OR NOT EXISTS (
-                SELECT FROM ${syncguard_locks}_shared s
-                WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, q.until_ms)
-                OFFSET q.permits - 1));
-END
-$function$;
-
--- Wakes the waiters behind one with so many permits that was just granted the key: those for whom there is room, and
--- those for whom a lapse makes room before their next poll. Behind one without a limit, the readers have been woken
--- with it, and a writer waits for all readers.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_beside(p_key TEXT, p_permits INTEGER) RETURNS VOID
-LANGUAGE plpgsql AS $function$
-BEGIN
-    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER) WHERE p_permits IS NOT NULL OR (
-        SELECT w.permits IS NOT NULL AND (w.shared OR NOT EXISTS (
-            SELECT FROM ${syncguard_locks}_shared s
-            WHERE s.key = p_key AND ${syncguard_locks}_is_live(
-                s.expires_at_ms, ${syncguard_locks}_now() + ${syncguard_locks}_poll(w.ttl_ms))))
-        FROM ${syncguard_locks}_waiters w
-        WHERE w.key = p_key AND w.expires_at_ms > ${syncguard_locks}_now() ORDER BY w.arrival LIMIT 1
-    );
-END
-$function$;
-
--- Deletes these queue entries, and returns their lock ids. Each key is woken once. The caller has locked the
--- serialising rows.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_leave(p_lock_ids TEXT[]) RETURNS TEXT[]
-LANGUAGE plpgsql AS $function$
-DECLARE
-    "Left" RECORD;
-    v_left TEXT[] := '{}';
-BEGIN
-    FOR "Left" IN
-        WITH "Deleted" AS (
-            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
-            RETURNING w.key, w.lock_id, w.arrival, w.permits
-        )
-        SELECT d.key, min(d.arrival) AS arrival, min(d.permits) AS permits,
-               pg_catalog.array_agg(d.lock_id) AS lock_ids
-        FROM "Deleted" d GROUP BY d.key
-    LOOP
-        v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
-        PERFORM ${syncguard_locks}_wake("Left".key, "Left".arrival, "Left".permits);
-    END LOOP;
-    RETURN v_left;
-END
-$function$;
-
--- Renews queue entries, and returns for each renewed entry in how many milliseconds to look again, as _acquire does, 0
--- if it can be granted now. A waiter that is not in the answer has to look at once: its entry is lost, or another
--- transaction locks it and may be making a lease of it. It looks without the serialising row, so its answer is a hint,
--- and the next acquire request looks again.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_renew_waiters(p_lock_ids TEXT[])
-RETURNS TABLE (lock_id TEXT, time_left_ms BIGINT)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now     BIGINT := ${syncguard_locks}_now();
-    v_renewed TEXT[];
-    v_keys    TEXT[];
-BEGIN
-    -- A renewal that is lost in a crash costs fairness only.
-    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-
-    -- A lapsed entry is lost: others may have passed it. SKIP LOCKED, so that one locked entry does not delay all
-    -- others of the process, which would lapse.
-    WITH "Renewed" AS (
-        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + w.ttl_ms
-        WHERE w.lock_id = ANY (ARRAY(
-            SELECT s.lock_id FROM ${syncguard_locks}_waiters s
-            WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > v_now
-            FOR NO KEY UPDATE SKIP LOCKED
+        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ANY (ARRAY(
+            SELECT ${syncguard_locks}_fence_key(k.key) FROM pg_catalog.unnest(p_keys) AS k (key)
         ))
-        RETURNING w.lock_id, w.key
-    )
-    SELECT pg_catalog.array_agg(r.lock_id), pg_catalog.array_agg(DISTINCT r.key) INTO v_renewed, v_keys
-    FROM "Renewed" r;
-
-    v_now := ${syncguard_locks}_now();
-    RETURN QUERY
-    WITH "Queue" AS (
-        SELECT q.lock_id,
-               CASE WHEN k.shared + CASE
-                   WHEN (k.shared < pg_catalog.first_value(q.permits) OVER "InFront") IS NOT FALSE
-                       THEN count(*) OVER "InFront"
-                   ELSE 0
-               END >= q.permits THEN least(k.exclusive_until, k.shared_until) ELSE k.exclusive_until END
-                   + ${syncguard_locks}_tolerance() AS leases,
-               min(q.expires_at_ms) FILTER (WHERE q.permits IS NOT NULL) OVER "InFront" AS with_permits,
-               CASE WHEN q.permits IS NOT NULL THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
-        FROM (
-            SELECT k.key,
-                   (SELECT l.expires_at_ms FROM ${syncguard_locks} l
-                    WHERE l.key = k.key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)) AS exclusive_until,
-                   (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
-                    WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)) AS shared_until,
-                   CASE WHEN EXISTS (
-                       SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.permits > 1 OFFSET 0
-                   ) THEN (
-                       SELECT count(*) FROM ${syncguard_locks}_shared s
-                       WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
-                   ) ELSE 1 END AS shared
-            FROM pg_catalog.unnest(v_keys) AS k (key) OFFSET 0
-        ) AS k, LATERAL (
-            SELECT w.* FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.expires_at_ms > v_now OFFSET 0
-        ) AS q
-        WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-    )
-    SELECT q.lock_id, coalesce(least(q.leases, q.with_permits, q.everybody) - v_now, 0) FROM "Queue" q
-    -- IS TRUE makes it a lookup in a hash table. A join, planned for few rows, would compare each entry with each.
-    WHERE (q.lock_id IN (SELECT r.lock_id FROM pg_catalog.unnest(v_renewed) AS r (lock_id))) IS TRUE;
+        ORDER BY c.fence_key
+        FOR NO KEY UPDATE SKIP LOCKED
+    );
 END
 $function$;
 
--- Releases the leases among these that are live and whose keys have no queue entries, or shared ones that have a waiter
--- with permits at the front, and returns their lock ids. Each of the others has to be released alone. Like
--- _acquire_batch, it does not wait for a locked row, and fails without effect where PostgreSQL waits in spite of
--- SKIP LOCKED. The hand-overs to waiters of p_channel are in the answer, as those of _hand_over; others are messages.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[], p_channel TEXT)
-RETURNS TABLE (released_lock_id TEXT, handed_over BIGINT[])
-LANGUAGE plpgsql
-SET lock_timeout = '20ms'
-AS $function$
+-- Releases a lease as _hand_over does. Before that, requests for its key that have no queue entry enter the queue, if
+-- the lease is exclusive and live; queued says whether they did. A repeated call finds them there (ON CONFLICT).
+-- Drawing the fence locks the serialising row.
+CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
+    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
+    p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_permits INTEGER[], p_owners TEXT[], p_waiters BIGINT[],
+    p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
+    INOUT outcome TEXT, INOUT handed_over BIGINT[], INOUT queued BOOLEAN
+)
+LANGUAGE plpgsql AS $procedure$
 DECLARE
-    v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
-    v_keys     TEXT[];
-    v_released BIGINT;
-    "Freed"    RECORD;
-    "Grant"    RECORD;
+    v_fence BIGINT := ${syncguard_locks}_next_fence(p_key);
+    v_now   BIGINT := ${syncguard_locks}_now();
 BEGIN
-    -- As in _hand_over.
+    INSERT INTO ${syncguard_locks}_waiters
+        (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+    SELECT r.lock_id, p_key, v_now, p_shared[r.position], p_permits[r.position], v_now + p_waiter_ttl_ms,
+           p_waiter_ttl_ms, p_hand_overs[r.position], p_channel, p_waiters[r.position], p_owners[r.position],
+           p_secrets[r.position]
+    FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
+    WHERE EXISTS (
+        SELECT FROM ${syncguard_locks} l
+        WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    )
+    ORDER BY r.position
+    ON CONFLICT (lock_id) DO NOTHING;
+    queued := FOUND;
+    CALL ${syncguard_locks}_hand_over(p_key, p_lock_id, p_channel, p_commits, v_fence, outcome, handed_over);
+END
+$procedure$;
+
+-- Releases the leases and queue entries with these lock ids, as _release does, in one transaction that locks all
+-- serialising rows first. The outcomes are in the order of the lock ids.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_left TEXT[];
+BEGIN
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
-    -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
-    -- release.
-    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
-        SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)));
+    -- All serialising rows first, in the order of their keys: two of these calls in different orders could deadlock.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ANY (ARRAY(
+        SELECT ${syncguard_locks}_fence_key(o.key) FROM (
+            SELECT l.key, l.lock_id FROM ${syncguard_locks} l
+            UNION ALL SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
+            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
+        ) o WHERE o.lock_id = ANY (p_lock_ids)
+    ))
+    ORDER BY c.fence_key
+    FOR NO KEY UPDATE;
 
-    -- The lock ids again, under the row locks: the keys may have other holders and waiters by now.
+    v_left := ${syncguard_locks}_leave(p_lock_ids);
+
+    -- The others, and entries that have become leases since the first look.
     RETURN QUERY
-    DELETE FROM ${syncguard_locks} l WHERE l.ctid = ANY (ARRAY(
-        SELECT s.ctid FROM ${syncguard_locks} s
-        WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
-            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
-        FOR UPDATE SKIP LOCKED
-    )) RETURNING l.lock_id, NULL::BIGINT[];
-    GET DIAGNOSTICS v_released = ROW_COUNT;
-    IF v_released = pg_catalog.cardinality(p_lock_ids) THEN
-        RETURN;
-    END IF;
-
-    -- The shared leases in the same way. A place for which others wait with permits is handed out.
-    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
-        SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)));
-    FOR "Freed" IN
-        WITH "Deleted" AS (
-            DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
-                SELECT s.ctid FROM ${syncguard_locks}_shared s
-                -- IS TRUE keeps the plan from the index of the keys.
-                WHERE s.lock_id = ANY (p_lock_ids) AND (s.key = ANY (v_keys)) IS TRUE
-                    AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                    AND coalesce((
-                        SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
-                        WHERE w.key = s.key ORDER BY w.arrival LIMIT 1
-                    ), true)
-                FOR UPDATE SKIP LOCKED
-            )) RETURNING l.key, l.lock_id
-        )
-        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids FROM "Deleted" d GROUP BY d.key
-    LOOP
-        handed_over := NULL;
-        IF EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = "Freed".key) THEN
-            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
-                -- A grant is durable before it is reported.
-                PERFORM pg_catalog.set_config('synchronous_commit', v_durable, true);
-                IF "Grant".channel = p_channel THEN
-                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
-                ELSE
-                    PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
-                END IF;
-            END LOOP;
-        END IF;
-        FOREACH released_lock_id IN ARRAY "Freed".lock_ids LOOP
-            RETURN NEXT;
-            handed_over := NULL;
-        END LOOP;
-    END LOOP;
+    SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE ${syncguard_locks}_release(r.lock_id) END
+    FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
+    ORDER BY r.position;
 END
 $function$;
 
--- The message of a hand-over. It carries the secret of the waiter, because every user may notify.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_message(p_secret TEXT, p_granted BIGINT[]) RETURNS TEXT
-LANGUAGE sql STABLE AS $function$
-    SELECT pg_catalog.concat_ws(' ', p_granted[1], p_secret, p_granted[2], p_granted[3], p_granted[4])
-$function$;
-
--- Grants a key to the first waiters of its queue that accept a hand-over, as far as there is room for them: 64 at most.
--- Wakes the waiters that can be granted the key after that. granted is the number of the waiter, the fence, and the
--- times of the grant and of its end; the message says the same, with the secret. The caller has locked the serialising
--- row, and the key has no exclusive lease.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_hand_out(p_key TEXT)
-RETURNS TABLE (channel TEXT, message TEXT, granted BIGINT[])
+-- Releases a lease, or leaves the queue, as _hand_over does, and returns the outcome. It hands the key to nobody, and
+-- wakes waiters instead.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now     BIGINT := ${syncguard_locks}_now();
-    v_fence   BIGINT;
-    v_is_live BOOLEAN;
-    "Next"    RECORD;
+    v_outcome   TEXT;
+    v_no_grants BIGINT[];
 BEGIN
-    -- A lapsed lease that is left counts: an extension under way may revive it.
-    PERFORM ${syncguard_locks}_delete_lapsed(p_key, false, 1, v_now) WHERE EXISTS (
-        SELECT FROM ${syncguard_locks}_shared s
-        WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, v_now));
-    FOR v_number IN 1 .. 64 LOOP
-        SELECT w.*, w.permits IS NULL OR NOT EXISTS (
-                   SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET w.permits - 1
-               ) AS has_room, w.permits IS NOT NULL AND EXISTS (
-                   SELECT FROM ${syncguard_locks}_shared s
-                   WHERE s.key = p_key
-                       AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now + ${syncguard_locks}_poll(w.ttl_ms))
-                   OFFSET w.permits - 1
-               ) AS is_full, (
-                   SELECT c.fence < ${syncguard_locks}_last_fence() FROM ${syncguard_fence_counters} c
-                   WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-               ) AS has_fence
-        INTO "Next" FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 1;
-        IF NOT FOUND OR "Next".expires_at_ms > v_now AND "Next".is_full AND v_fence IS NOT NULL THEN
-            RETURN;
-        END IF;
-        -- Without a grant, the first waiter is woken even if a lapsed lease has its place: it looks again until
-        -- whoever locks that lease has ended.
-        EXIT WHEN "Next".expires_at_ms > v_now AND (
-            NOT "Next".has_room OR NOT "Next".hand_over OR "Next".permits IS NULL OR NOT "Next".has_fence);
-        -- A lapsed entry is deleted and never skipped. The clock is read after the wait for a renewal under way, so
-        -- that a grant is younger than every confirmation of the entry.
-        DELETE FROM ${syncguard_locks}_waiters w
-        WHERE w.lock_id = "Next".lock_id AND ("Next".expires_at_ms > v_now OR w.expires_at_ms <= v_now)
-        RETURNING w.expires_at_ms > ${syncguard_locks}_now() INTO v_is_live;
-        CONTINUE WHEN v_is_live IS NOT TRUE;
-        v_fence := ${syncguard_locks}_next_fence(p_key);
-        v_now := ${syncguard_locks}_grant(
-            p_key, "Next".shared, "Next".lock_id, "Next".ttl_ms, "Next".owner, v_fence);
-        channel := "Next".channel;
-        granted := ARRAY["Next".waiter, v_fence, v_now, v_now + "Next".ttl_ms];
-        message := ${syncguard_locks}_message("Next".secret, granted);
-        RETURN NEXT;
-        IF NOT "Next".shared THEN
-            RETURN;
-        END IF;
-    END LOOP;
-    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
-END
-$function$;
-
--- Deletes the live lease with this lock id, and returns whether it did. With p_awaited, the caller has locked the
--- serialising row. Without, it deletes no lease for which somebody waits: most releases are no more than this call.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lease(p_key TEXT, p_lock_id TEXT, p_awaited BOOLEAN)
-RETURNS BOOLEAN
-LANGUAGE plpgsql AS $function$
-BEGIN
-    IF NOT p_awaited THEN
-        -- The serialising row first, as in _hand_over.
-        PERFORM 1 FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-        FOR NO KEY UPDATE;
-        IF NOT FOUND THEN
-            RETURN false;
-        END IF;
-        PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-    END IF;
-    -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become a
-    -- lease. The clock is read here, too: a lapsed lease may be about to be taken over.
-    DELETE FROM ${syncguard_locks} l WHERE l.lock_id = (
-        SELECT s.lock_id FROM ${syncguard_locks} s
-        WHERE s.lock_id = p_lock_id AND s.key = p_key
-            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-            AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
-        FOR UPDATE SKIP LOCKED
-    );
-    IF NOT FOUND THEN
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
-            SELECT s.lock_id FROM ${syncguard_locks}_shared s
-            WHERE s.lock_id = p_lock_id AND s.key = p_key
-                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
-                AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
-            FOR UPDATE SKIP LOCKED
-        );
-    END IF;
-    RETURN FOUND;
+    CALL ${syncguard_locks}_hand_over(
+        NULL::TEXT, p_lock_id, NULL::TEXT, NULL::BOOLEAN, NULL::BIGINT, v_outcome, v_no_grants);
+    RETURN v_outcome;
 END
 $function$;
 
 -- Releases the live lease with this lock id (outcome 'released'), or leaves the queue ('left'). Otherwise the outcome
--- is 'busy', 'expired' or 'not_found'. The key is handed over to the first waiter if that one accepts a hand-over and
--- no lease is left, or out to several with permits; otherwise the waiters that can be granted now are woken.
+-- is 'busy', 'expired' or 'not_found'. These are its steps:
+-- 1. The serialising row is locked. If the caller expects waiters, a fence is drawn with it.
+-- 2. If the first waiter accepts a hand-over of the exclusive lease, its entry is deleted, and the row of the lease
+--    becomes its lease.
+-- 3. Otherwise the lease is deleted, and the key is handed out to several waiters with permits, or waiters are woken.
+--    If there is no such lease, the queue entry with this lock id is deleted.
+-- 4. The messages to the new holders are sent.
 --
--- p_key is the key of the lock id, null if the caller does not know it. p_fence: null if probably nobody waits, 0 if
--- somebody does; a wrong guess costs time only. Or the fence that the caller has drawn, with the serialising row
--- locked.
+-- p_key is the key of the lock id, or null if the caller does not know it. p_fence is null if probably nobody waits,
+-- and 0 if somebody does; a wrong guess costs time only. Otherwise it is the fence that the caller has drawn, with the
+-- serialising row locked.
 --
 -- A hand-over to a waiter of p_channel is in the answer, four numbers for each: that of the waiter, the fence, and the
 -- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
@@ -1561,143 +1336,190 @@ BEGIN
 END
 $procedure$;
 
--- Releases a lease as _hand_over does. Before that, requests for its key that have no queue entry enter the queue, if
--- the lease is exclusive and live; queued says so. A repeated call finds them there (ON CONFLICT).
-CREATE OR REPLACE PROCEDURE ${syncguard_locks}_queue_and_hand_over(
-    p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN,
-    p_key TEXT, p_lock_ids TEXT[], p_shared BOOLEAN[], p_permits INTEGER[], p_owners TEXT[], p_waiters BIGINT[],
-    p_secrets TEXT[], p_hand_overs BOOLEAN[], p_waiter_ttl_ms BIGINT,
-    INOUT outcome TEXT, INOUT handed_over BIGINT[], INOUT queued BOOLEAN
-)
-LANGUAGE plpgsql AS $procedure$
-DECLARE
-    v_fence BIGINT := ${syncguard_locks}_next_fence(p_key);
-    v_now   BIGINT := ${syncguard_locks}_now();
-BEGIN
-    INSERT INTO ${syncguard_locks}_waiters
-        (lock_id, key, arrived_at_ms, shared, permits, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-    SELECT r.lock_id, p_key, v_now, p_shared[r.position], p_permits[r.position], v_now + p_waiter_ttl_ms,
-           p_waiter_ttl_ms, p_hand_overs[r.position], p_channel, p_waiters[r.position], p_owners[r.position],
-           p_secrets[r.position]
-    FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
-    WHERE EXISTS (
-        SELECT FROM ${syncguard_locks} l
-        WHERE l.lock_id = p_lock_id AND l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-    )
-    ORDER BY r.position
-    ON CONFLICT (lock_id) DO NOTHING;
-    queued := FOUND;
-    CALL ${syncguard_locks}_hand_over(p_key, p_lock_id, p_channel, p_commits, v_fence, outcome, handed_over);
-END
-$procedure$;
-
--- Releases a lease, or leaves the queue, as _hand_over does, but never hands over.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
+-- Deletes the live lease with this lock id, and returns whether it did. Without p_awaited, the function locks the
+-- serialising row, and deletes no lease for which somebody waits: most releases are no more than this call. With
+-- p_awaited, the caller has locked the serialising row, and it does not matter who waits.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lease(p_key TEXT, p_lock_id TEXT, p_awaited BOOLEAN)
+RETURNS BOOLEAN
 LANGUAGE plpgsql AS $function$
-DECLARE
-    v_outcome   TEXT;
-    v_no_grants BIGINT[];
 BEGIN
-    CALL ${syncguard_locks}_hand_over(
-        NULL::TEXT, p_lock_id, NULL::TEXT, NULL::BOOLEAN, NULL::BIGINT, v_outcome, v_no_grants);
-    RETURN v_outcome;
-END
-$function$;
-
--- Releases the leases and queue entries with these lock ids, as _release does, in one transaction. The answers are in
--- the order of the lock ids.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_left TEXT[];
-BEGIN
-    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
-
-    -- All serialising rows first, in the order of their keys: two of these calls in different orders could deadlock.
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ANY (ARRAY(
-        SELECT ${syncguard_locks}_fence_key(o.key) FROM (
-            SELECT l.key, l.lock_id FROM ${syncguard_locks} l
-            UNION ALL SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
-            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
-        ) o WHERE o.lock_id = ANY (p_lock_ids)
-    ))
-    ORDER BY c.fence_key
-    FOR NO KEY UPDATE;
-
-    v_left := ${syncguard_locks}_leave(p_lock_ids);
-
-    -- The others, and entries that have become leases since the first look.
-    RETURN QUERY
-    SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE ${syncguard_locks}_release(r.lock_id) END
-    FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
-    ORDER BY r.position;
-END
-$function$;
-
--- Ends the leases of a key at the request of an operator, draws a fence that is larger than theirs, and wakes the
--- waiters that can be granted the key now. With p_fence, it ends the lease with this fence only. A lease whose row a
--- transaction locks remains. Answers the live leases, and which of them have ended. drawn_fence is null if none has, and
--- 0 if the counter is at its end.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(p_key TEXT, p_fence BIGINT DEFAULT NULL)
-RETURNS TABLE (
-    released BOOLEAN, user_key TEXT, lock_id TEXT, mode TEXT, acquired_at_ms BIGINT, expires_at_ms BIGINT,
-    fence TEXT, owner TEXT, drawn_fence BIGINT
-)
-LANGUAGE plpgsql AS $function$
-DECLARE
-    v_now   BIGINT;
-    v_ids   TEXT[];
-    v_fence BIGINT;
-BEGIN
-    -- The serialising row first, as in _hand_over. Without a lease the key may have no counter, and gets none.
-    PERFORM 1 FROM ${syncguard_fence_counters} c
-    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
-    FOR NO KEY UPDATE;
-    -- After the wait for the row, in which a lease may have lapsed.
-    v_now := ${syncguard_locks}_now();
-
-    v_ids := ARRAY(
-        SELECT l.lock_id FROM ${syncguard_locks} l
-        WHERE l.key = p_key AND (p_fence IS NULL OR l.fence = ${syncguard_locks}_fence_text(p_fence))
-        FOR UPDATE SKIP LOCKED
-    ) || ARRAY(
-        SELECT s.lock_id FROM ${syncguard_locks}_shared s
-        WHERE s.key = p_key AND (p_fence IS NULL OR s.fence = ${syncguard_locks}_fence_text(p_fence))
+    IF NOT p_awaited THEN
+        -- The serialising row first, as in _hand_over.
+        PERFORM 1 FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+        FOR NO KEY UPDATE;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+        PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
+    END IF;
+    -- The lock id, under the row lock: the key may have another holder by now, and a queue entry may have become a
+    -- lease. The clock is read here, too: a lapsed lease may be about to be taken over.
+    DELETE FROM ${syncguard_locks} l WHERE l.lock_id = (
+        SELECT s.lock_id FROM ${syncguard_locks} s
+        WHERE s.lock_id = p_lock_id AND s.key = p_key
+            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
         FOR UPDATE SKIP LOCKED
     );
-    IF EXISTS (
-        SELECT 1 FROM ${syncguard_locks} l
-        WHERE l.lock_id = ANY (v_ids) AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-        UNION ALL
-        SELECT 1 FROM ${syncguard_locks}_shared s
-        WHERE s.lock_id = ANY (v_ids) AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
-    ) THEN
-        PERFORM ${syncguard_locks}_lock_key(p_key, true);
-        v_fence := ${syncguard_locks}_next_fence(p_key);
+    IF NOT FOUND THEN
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s
+            WHERE s.lock_id = p_lock_id AND s.key = p_key
+                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                AND (p_awaited OR NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key))
+            FOR UPDATE SKIP LOCKED
+        );
     END IF;
-    RETURN QUERY
-    SELECT l.lock_id = ANY (v_ids), l.user_key, l.lock_id, 'EXCLUSIVE'::TEXT, l.acquired_at_ms, l.expires_at_ms,
-        l.fence, l.owner, v_fence
-    FROM ${syncguard_locks} l
-    WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
-    UNION ALL
-    SELECT s.lock_id = ANY (v_ids), s.user_key, s.lock_id, 'SHARED'::TEXT, s.acquired_at_ms, s.expires_at_ms,
-        s.fence, s.owner, v_fence
-    FROM ${syncguard_locks}_shared s
-    WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
-    ORDER BY 7;
-
-    DELETE FROM ${syncguard_locks} l WHERE l.lock_id = ANY (v_ids);
-    DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (v_ids);
-    IF v_fence IS NOT NULL THEN
-        PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
-    END IF;
+    RETURN FOUND;
 END
 $function$;
 
--- Ends a lease so that the key is free p_hold_ms after its grant, or now if that time is over. The outcome is
--- 'released', 'busy', 'expired' or 'not_found'.
+-- Releases those of these leases that are live and whose keys have no queue entries; a shared one also if a waiter with
+-- permits is at the front. Returns the lock ids of the released leases. Each of the others has to be released alone.
+-- Like _acquire_batch, the function does not wait for a locked row, and fails without effect where PostgreSQL waits in
+-- spite of SKIP LOCKED. The hand-overs to waiters of p_channel are in the answer, as those of _hand_over; others are
+-- messages.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[], p_channel TEXT)
+RETURNS TABLE (released_lock_id TEXT, handed_over BIGINT[])
+LANGUAGE plpgsql
+SET lock_timeout = '20ms'
+AS $function$
+DECLARE
+    v_durable  TEXT := pg_catalog.current_setting('synchronous_commit');
+    v_keys     TEXT[];
+    v_released BIGINT;
+    "Freed"    RECORD;
+    "Grant"    RECORD;
+BEGIN
+    -- As in _hand_over.
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
+
+    -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
+    -- release.
+    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
+        SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)));
+
+    -- The lock ids again, under the row locks: the keys may have other holders and waiters by now.
+    RETURN QUERY
+    DELETE FROM ${syncguard_locks} l WHERE l.ctid = ANY (ARRAY(
+        SELECT s.ctid FROM ${syncguard_locks} s
+        WHERE s.lock_id = ANY (p_lock_ids) AND s.key = ANY (v_keys)
+            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
+        FOR UPDATE SKIP LOCKED
+    )) RETURNING l.lock_id, NULL::BIGINT[];
+    GET DIAGNOSTICS v_released = ROW_COUNT;
+    IF v_released = pg_catalog.cardinality(p_lock_ids) THEN
+        RETURN;
+    END IF;
+
+    -- The shared leases in the same way. A place for which others wait with permits is handed out.
+    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
+        SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)));
+    FOR "Freed" IN
+        WITH "Deleted" AS (
+            DELETE FROM ${syncguard_locks}_shared l WHERE l.ctid = ANY (ARRAY(
+                SELECT s.ctid FROM ${syncguard_locks}_shared s
+                -- IS TRUE keeps the plan from the index of the keys.
+                WHERE s.lock_id = ANY (p_lock_ids) AND (s.key = ANY (v_keys)) IS TRUE
+                    AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                    AND coalesce((
+                        SELECT w.shared AND w.permits IS NOT NULL FROM ${syncguard_locks}_waiters w
+                        WHERE w.key = s.key ORDER BY w.arrival LIMIT 1
+                    ), true)
+                FOR UPDATE SKIP LOCKED
+            )) RETURNING l.key, l.lock_id
+        )
+        SELECT d.key, pg_catalog.array_agg(d.lock_id) AS lock_ids FROM "Deleted" d GROUP BY d.key
+    LOOP
+        handed_over := NULL;
+        IF EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = "Freed".key) THEN
+            FOR "Grant" IN SELECT g.* FROM ${syncguard_locks}_hand_out("Freed".key) g LOOP
+                -- A grant is durable before it is reported.
+                PERFORM pg_catalog.set_config('synchronous_commit', v_durable, true);
+                IF "Grant".channel = p_channel THEN
+                    handed_over := handed_over OPERATOR(pg_catalog.||) "Grant".granted;
+                ELSE
+                    PERFORM pg_catalog.pg_notify("Grant".channel, "Grant".message);
+                END IF;
+            END LOOP;
+        END IF;
+        FOREACH released_lock_id IN ARRAY "Freed".lock_ids LOOP
+            RETURN NEXT;
+            handed_over := NULL;
+        END LOOP;
+    END LOOP;
+END
+$function$;
+
+-- Grants a key to the first waiters of its queue that accept a hand-over, as far as there is room for them: 64 at most.
+-- Then it wakes the waiters that can be granted the key. Returns a row for each grant: granted is the number of the
+-- waiter, the fence, and the times of the grant and of its end; the message says the same, with the secret. The caller
+-- has locked the serialising row, and the key has no exclusive lease.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_hand_out(p_key TEXT)
+RETURNS TABLE (channel TEXT, message TEXT, granted BIGINT[])
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_fence   BIGINT;
+    v_is_live BOOLEAN;
+    "Next"    RECORD;
+BEGIN
+    -- A lapsed lease that is left counts: an extension under way may revive it.
+    PERFORM ${syncguard_locks}_delete_lapsed(p_key, false, 1, v_now) WHERE EXISTS (
+        SELECT FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, v_now));
+    FOR v_number IN 1 .. 64 LOOP
+        SELECT w.*, w.permits IS NULL OR NOT EXISTS (
+                   SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key OFFSET w.permits - 1
+               ) AS has_room, w.permits IS NOT NULL AND EXISTS (
+                   SELECT FROM ${syncguard_locks}_shared s
+                   WHERE s.key = p_key
+                       AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now + ${syncguard_locks}_poll(w.ttl_ms))
+                   OFFSET w.permits - 1
+               ) AS is_full, (
+                   SELECT c.fence < ${syncguard_locks}_last_fence() FROM ${syncguard_fence_counters} c
+                   WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+               ) AS has_fence
+        INTO "Next" FROM ${syncguard_locks}_waiters w WHERE w.key = p_key ORDER BY w.arrival LIMIT 1;
+        IF NOT FOUND OR "Next".expires_at_ms > v_now AND "Next".is_full AND v_fence IS NOT NULL THEN
+            RETURN;
+        END IF;
+        -- Without a grant, the first waiter is woken even if a lapsed lease has its place: it looks again until
+        -- whoever locks that lease has ended.
+        EXIT WHEN "Next".expires_at_ms > v_now AND (
+            NOT "Next".has_room OR NOT "Next".hand_over OR "Next".permits IS NULL OR NOT "Next".has_fence);
+        -- A lapsed entry is deleted and never skipped. The clock is read after the wait for a renewal under way, so
+        -- that a grant is younger than every confirmation of the entry.
+        DELETE FROM ${syncguard_locks}_waiters w
+        WHERE w.lock_id = "Next".lock_id AND ("Next".expires_at_ms > v_now OR w.expires_at_ms <= v_now)
+        RETURNING w.expires_at_ms > ${syncguard_locks}_now() INTO v_is_live;
+        CONTINUE WHEN v_is_live IS NOT TRUE;
+        v_fence := ${syncguard_locks}_next_fence(p_key);
+        v_now := ${syncguard_locks}_grant(
+            p_key, "Next".shared, "Next".lock_id, "Next".ttl_ms, "Next".owner, v_fence);
+        channel := "Next".channel;
+        granted := ARRAY["Next".waiter, v_fence, v_now, v_now + "Next".ttl_ms];
+        message := ${syncguard_locks}_message("Next".secret, granted);
+        RETURN NEXT;
+        IF NOT "Next".shared THEN
+            RETURN;
+        END IF;
+    END LOOP;
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
+END
+$function$;
+
+-- Returns the message of a hand-over: the number of the waiter, its secret, the fence, and the times of the grant and
+-- of its end. The message carries the secret because every user may notify.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_message(p_secret TEXT, p_granted BIGINT[]) RETURNS TEXT
+LANGUAGE sql STABLE AS $function$
+    SELECT pg_catalog.concat_ws(' ', p_granted[1], p_secret, p_granted[2], p_granted[3], p_granted[4])
+$function$;
+
+-- Ends a lease so that the key is free p_hold_ms after its grant, or now if that time is over. It locks the serialising
+-- row, and wakes the front of the queue. The outcome is 'released', 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_after(p_lock_id TEXT, p_hold_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -1737,8 +1559,183 @@ BEGIN
 END
 $function$;
 
--- Extends many leases at once. The answers are in the order of the lock ids: 'extended' with the new expiry, 'busy',
--- 'expired' or 'not_found'.
+-- Renews queue entries, and returns for each renewed entry in how many milliseconds its waiter has to look again, as
+-- _acquire does; 0 if it can be granted the key now. A waiter that is not in the answer has to look at once: its entry
+-- is lost, or another transaction locks the entry and may be making a lease of it. The function does not lock the
+-- serialising row, so its answer is a hint, and the next acquire request looks again.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_renew_waiters(p_lock_ids TEXT[])
+RETURNS TABLE (lock_id TEXT, time_left_ms BIGINT)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_renewed TEXT[];
+    v_keys    TEXT[];
+BEGIN
+    -- A renewal that is lost in a crash costs fairness only.
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
+
+    -- A lapsed entry is lost: others may have passed it. SKIP LOCKED, so that one locked entry does not delay all
+    -- others of the process, which would lapse.
+    WITH "Renewed" AS (
+        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + w.ttl_ms
+        WHERE w.lock_id = ANY (ARRAY(
+            SELECT s.lock_id FROM ${syncguard_locks}_waiters s
+            WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > v_now
+            FOR NO KEY UPDATE SKIP LOCKED
+        ))
+        RETURNING w.lock_id, w.key
+    )
+    SELECT pg_catalog.array_agg(r.lock_id), pg_catalog.array_agg(DISTINCT r.key) INTO v_renewed, v_keys
+    FROM "Renewed" r;
+
+    v_now := ${syncguard_locks}_now();
+    RETURN QUERY
+    WITH "Queue" AS (
+        SELECT q.lock_id,
+               CASE WHEN k.shared + CASE
+                   WHEN (k.shared < pg_catalog.first_value(q.permits) OVER "InFront") IS NOT FALSE
+                       THEN count(*) OVER "InFront"
+                   ELSE 0
+               END >= q.permits THEN least(k.exclusive_until, k.shared_until) ELSE k.exclusive_until END
+                   + ${syncguard_locks}_tolerance() AS leases,
+               min(q.expires_at_ms) FILTER (WHERE q.permits IS NOT NULL) OVER "InFront" AS with_permits,
+               CASE WHEN q.permits IS NOT NULL THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
+        FROM (
+            SELECT k.key,
+                   (SELECT l.expires_at_ms FROM ${syncguard_locks} l
+                    WHERE l.key = k.key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)) AS exclusive_until,
+                   (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
+                    WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)) AS shared_until,
+                   CASE WHEN EXISTS (
+                       SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.permits > 1 OFFSET 0
+                   ) THEN (
+                       SELECT count(*) FROM ${syncguard_locks}_shared s
+                       WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+                   ) ELSE 1 END AS shared
+            FROM pg_catalog.unnest(v_keys) AS k (key) OFFSET 0
+        ) AS k, LATERAL (
+            SELECT w.* FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.expires_at_ms > v_now OFFSET 0
+        ) AS q
+        WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    )
+    SELECT q.lock_id, coalesce(least(q.leases, q.with_permits, q.everybody) - v_now, 0) FROM "Queue" q
+    -- IS TRUE makes it a lookup in a hash table. A join, planned for few rows, would compare each entry with each.
+    WHERE (q.lock_id IN (SELECT r.lock_id FROM pg_catalog.unnest(v_renewed) AS r (lock_id))) IS TRUE;
+END
+$function$;
+
+-- Deletes these queue entries, and returns the lock ids of those that it has deleted. It wakes the waiters of each key
+-- once. The caller has locked the serialising rows.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_leave(p_lock_ids TEXT[]) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+DECLARE
+    "Left" RECORD;
+    v_left TEXT[] := '{}';
+BEGIN
+    FOR "Left" IN
+        WITH "Deleted" AS (
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
+            RETURNING w.key, w.lock_id, w.arrival, w.permits
+        )
+        SELECT d.key, min(d.arrival) AS arrival, min(d.permits) AS permits,
+               pg_catalog.array_agg(d.lock_id) AS lock_ids
+        FROM "Deleted" d GROUP BY d.key
+    LOOP
+        v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
+        PERFORM ${syncguard_locks}_wake("Left".key, "Left".arrival, "Left".permits);
+    END LOOP;
+    RETURN v_left;
+END
+$function$;
+
+-- Wakes the waiters behind one with so many permits that was just granted the key: those for whom there is room, and
+-- those for whom a lapse makes room before their next poll. If it has no limit, the readers behind it have been woken
+-- with it, and a writer waits for all readers. The caller has locked the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_beside(p_key TEXT, p_permits INTEGER) RETURNS VOID
+LANGUAGE plpgsql AS $function$
+BEGIN
+    PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER) WHERE p_permits IS NOT NULL OR (
+        SELECT w.permits IS NOT NULL AND (w.shared OR NOT EXISTS (
+            SELECT FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND ${syncguard_locks}_is_live(
+                s.expires_at_ms, ${syncguard_locks}_now() + ${syncguard_locks}_poll(w.ttl_ms))))
+        FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.expires_at_ms > ${syncguard_locks}_now() ORDER BY w.arrival LIMIT 1
+    );
+END
+$function$;
+
+-- Wakes the waiters of a key that can be granted it now, or that lapses let in before their next poll. They may not
+-- know of these leases: those in front of them were granted them, or were told that they end earlier. The function
+-- deletes lapsed queue entries first. The caller has locked the serialising row.
+--
+-- p_left is null, or the arrival of a waiter that has left, and p_permits are the permits of that one: then the
+-- function also wakes those behind it, because their next look was chosen for that waiter. The waiter with permits
+-- behind readers has to look, too: the readers may be granted the key and release it without a wake-up. Readers without
+-- a limit do not block each other. p_left 0 with p_permits 1 wakes the whole front of the queue.
+--
+-- The front of the queue is the readers in front of the first waiter with permits, and that waiter. Nobody else is
+-- woken.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake(p_key TEXT, p_left BIGINT, p_permits INTEGER) RETURNS VOID
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now BIGINT := ${syncguard_locks}_now();
+BEGIN
+    -- Lapsed entries are deleted and never skipped, and the delete waits for a renewal under way: such an entry would
+    -- be in front of the waiters that are woken.
+    DELETE FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.expires_at_ms <= ${syncguard_locks}_now();
+
+    PERFORM pg_catalog.pg_notify(q.channel, q.waiter::TEXT)
+    FROM (
+        SELECT w.*, w.permits IS NULL OR w.arrival = (
+                   SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
+               ) AS is_next,
+               v_now + ${syncguard_locks}_poll(w.ttl_ms) AS until_ms
+        FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
+            (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND f.permits IS NOT NULL),
+            9223372036854775807)
+    ) AS q
+    WHERE q.arrival > p_left AND (p_permits IS NOT NULL OR q.is_next AND q.permits IS NOT NULL)
+        OR q.is_next
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks} l
+                WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, q.until_ms))
+            AND (q.permits IS NULL OR NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_shared s
+                WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, q.until_ms)
+                OFFSET q.permits - 1));
+END
+$function$;
+
+-- Returns the key of the lease or queue entry with this lock id, or null if there is none. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+BEGIN
+    -- All three in one snapshot: a hand-over moves a row from the queue to the leases, and two looks could miss both.
+    RETURN (
+        SELECT o.key FROM (
+            SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
+            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
+            UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
+        ) o WHERE o.lock_id = p_lock_id LIMIT 1
+    );
+END
+$function$;
+
+-- Returns why the lease with this lock id, exclusive or shared, was neither extended nor released: the words of
+-- _outcome. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome_of(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN ${syncguard_locks}_outcome(coalesce(
+        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
+        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id)));
+END
+$function$;
+
+-- Extends many leases at once, and does not wait for a locked row. The answers are in the order of the lock ids:
+-- 'extended' with the new expiry, 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
 LANGUAGE plpgsql AS $function$
@@ -1808,8 +1805,8 @@ BEGIN
 END
 $function$;
 
--- Extends one exclusive lease, and gives it the next fence of its key. The outcome is 'rotated' with the new expiry and
--- fence, or 'no_fences', 'busy', 'expired' or 'not_found'; then nothing was written.
+-- Extends one exclusive lease, and gives it the next fence of its key; it waits for no locked row. The outcome is
+-- 'rotated' with the new expiry and fence, or 'no_fences', 'busy', 'expired' or 'not_found'; then nothing was written.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_rotate(
     p_lock_id TEXT, p_ttl_ms BIGINT, OUT outcome TEXT, OUT rotated_until_ms BIGINT, OUT rotated_fence BIGINT
 )
@@ -1855,8 +1852,70 @@ BEGIN
 END
 $function$;
 
--- Deletes the leases of these keys that expired more than twice the tolerance ago, and returns their number. Deletes
--- lapsed queue entries, too, and no counters.
+-- Ends the leases of a key at the request of an operator; with p_fence, only the lease with this fence. It draws a
+-- fence that is larger than theirs, and wakes the waiters that can be granted the key now. A lease whose row a
+-- transaction locks remains. Returns the live leases, and which of them have ended. drawn_fence is null if none has,
+-- and 0 if the counter is at its end.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(p_key TEXT, p_fence BIGINT DEFAULT NULL)
+RETURNS TABLE (
+    released BOOLEAN, user_key TEXT, lock_id TEXT, mode TEXT, acquired_at_ms BIGINT, expires_at_ms BIGINT,
+    fence TEXT, owner TEXT, drawn_fence BIGINT
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now   BIGINT;
+    v_ids   TEXT[];
+    v_fence BIGINT;
+BEGIN
+    -- The serialising row first, as in _hand_over. Without a lease the key may have no counter, and gets none.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+    -- After the wait for the row, in which a lease may have lapsed.
+    v_now := ${syncguard_locks}_now();
+
+    v_ids := ARRAY(
+        SELECT l.lock_id FROM ${syncguard_locks} l
+        WHERE l.key = p_key AND (p_fence IS NULL OR l.fence = ${syncguard_locks}_fence_text(p_fence))
+        FOR UPDATE SKIP LOCKED
+    ) || ARRAY(
+        SELECT s.lock_id FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND (p_fence IS NULL OR s.fence = ${syncguard_locks}_fence_text(p_fence))
+        FOR UPDATE SKIP LOCKED
+    );
+    IF EXISTS (
+        SELECT 1 FROM ${syncguard_locks} l
+        WHERE l.lock_id = ANY (v_ids) AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+        UNION ALL
+        SELECT 1 FROM ${syncguard_locks}_shared s
+        WHERE s.lock_id = ANY (v_ids) AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+    ) THEN
+        PERFORM ${syncguard_locks}_lock_key(p_key, true);
+        v_fence := ${syncguard_locks}_next_fence(p_key);
+    END IF;
+    RETURN QUERY
+    SELECT l.lock_id = ANY (v_ids), l.user_key, l.lock_id, 'EXCLUSIVE'::TEXT, l.acquired_at_ms, l.expires_at_ms,
+        l.fence, l.owner, v_fence
+    FROM ${syncguard_locks} l
+    WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)
+    UNION ALL
+    SELECT s.lock_id = ANY (v_ids), s.user_key, s.lock_id, 'SHARED'::TEXT, s.acquired_at_ms, s.expires_at_ms,
+        s.fence, s.owner, v_fence
+    FROM ${syncguard_locks}_shared s
+    WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+    ORDER BY 7;
+
+    DELETE FROM ${syncguard_locks} l WHERE l.lock_id = ANY (v_ids);
+    DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (v_ids);
+    IF v_fence IS NOT NULL THEN
+        PERFORM ${syncguard_locks}_wake(p_key, NULL::BIGINT, NULL::INTEGER);
+    END IF;
+END
+$function$;
+
+-- Deletes the leases of these keys that expired more than twice the tolerance ago, and returns their number. It also
+-- deletes lapsed queue entries and wakes waiters, but deletes no counters. Keys whose serialising row another
+-- transaction locks are left for the next cleanup.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep(p_keys TEXT[]) RETURNS INTEGER
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -1892,26 +1951,8 @@ BEGIN
 END
 $function$;
 
--- Of these counters, those that are idle: their fences are smaller than p_fence, and their keys have neither leases
--- nor queue entries.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_idle_counters(p_fence_keys TEXT[], p_fence BIGINT) RETURNS TEXT[]
-LANGUAGE plpgsql AS $function$
-BEGIN
-    RETURN ARRAY(
-        SELECT c.fence_key FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ANY (p_fence_keys) AND c.fence < p_fence
-            AND NOT EXISTS (
-                SELECT FROM ${syncguard_locks} l WHERE l.key = ${syncguard_locks}_key_of_fence(c.fence_key)
-                UNION ALL SELECT FROM ${syncguard_locks}_shared s
-                WHERE s.key = ${syncguard_locks}_key_of_fence(c.fence_key)
-                UNION ALL SELECT FROM ${syncguard_locks}_waiters w
-                WHERE w.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
-    );
-END
-$function$;
-
--- Deletes the counters that were idle for this time, if fences come from the clock. It looks at the thousand counters
--- behind p_after, and returns the last of them, null if there are none.
+-- Deletes the counters that were idle for p_retention_ms, if fences come from the clock. It looks at the thousand
+-- counters behind p_after, and returns the last of them, or null if there are none.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_forget(p_after TEXT, p_retention_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -1948,8 +1989,26 @@ BEGIN
 END
 $function$;
 
--- The transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of both begin
--- at 1, so a wrong one is possible where there have been few transactions. For diagnostics.
+-- Returns those of these counters that are idle: their fences are smaller than p_fence, and their keys have neither
+-- leases nor queue entries. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_idle_counters(p_fence_keys TEXT[], p_fence BIGINT) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT c.fence_key FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ANY (p_fence_keys) AND c.fence < p_fence
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks} l WHERE l.key = ${syncguard_locks}_key_of_fence(c.fence_key)
+                UNION ALL SELECT FROM ${syncguard_locks}_shared s
+                WHERE s.key = ${syncguard_locks}_key_of_fence(c.fence_key)
+                UNION ALL SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
+    );
+END
+$function$;
+
+-- Returns the transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of
+-- both begin at 1, so a wrong one is possible where there have been few transactions. It serves diagnostics.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lockers(p_xmax XID) RETURNS SETOF XID
 LANGUAGE plpgsql AS $function$
 BEGIN
@@ -1961,8 +2020,8 @@ EXCEPTION
 END
 $function$;
 
--- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
--- when the library needs something new.
+-- Returns the version of the script, which the library checks at its start: it works with this version and later ones.
+-- Raise it when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER LANGUAGE sql IMMUTABLE AS 'SELECT 7';
 
 IF "Unlimited" THEN
