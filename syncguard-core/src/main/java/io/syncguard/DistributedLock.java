@@ -22,6 +22,11 @@ import java.lang.annotation.Target;
  * A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done. Other results
  * whose work is still to come are refused: see {@link LateResults}.
  *
+ * <p>A call throws {@link LockNotAcquiredException} when the wait time is over, unless it is skipped or has a
+ * {@link #fallback()}; {@link LockLostException} when the lock was lost while the method ran;
+ * {@link LockBackendException} when the store cannot be asked; and {@link LockException} with another
+ * {@link LockErrorCode} for a key outside {@link LockLimits} or an interrupt.
+ *
  * <p>The properties {@code syncguard.locks.<name>.*} replace attributes. The properties {@code syncguard.*} are the
  * defaults.
  *
@@ -41,7 +46,8 @@ public @interface DistributedLock {
 
     /**
      * Constant first part of the key, and the name in meters. This or {@link #key()} is required; with both, the key is
-     * {@code name:key}, as in {@link LockRequest#of(String, String)}.
+     * {@code name:key}, as in {@link LockRequest#of(String, String)}. Names and keys have at most
+     * {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes together.
      */
     String name() default "";
 
@@ -55,12 +61,15 @@ public @interface DistributedLock {
      */
     String key() default "";
 
-    /** How long the lock lives without a heartbeat: 1 ms to 365 days; default {@code syncguard.ttl}. */
+    /**
+     * How long the lock lives without a heartbeat: whole milliseconds from 1 ms to 365 days; default
+     * {@code syncguard.ttl}.
+     */
     String ttl() default "";
 
     /**
-     * How long to wait for the lock; {@code 0s} is one attempt, which does not pass waiting callers. Default
-     * {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt.
+     * How long to wait for the lock, up to 365 days; {@code 0s} is one attempt, which does not pass waiting callers.
+     * Default {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt.
      */
     String waitTime() default "";
 
@@ -93,14 +102,14 @@ public @interface DistributedLock {
     OnLost onLost() default OnLost.INTERRUPT;
 
     /**
-     * The key stays locked for at least this long after the grant, even if the work ends earlier. No thread waits for
-     * that. For scheduled jobs on machines whose clocks differ.
+     * The key stays locked for at least this long after the grant, even if the work ends earlier: up to 365 days;
+     * default zero. No thread waits for that. For scheduled jobs on machines whose clocks differ.
      */
     String holdAtLeast() default "";
 
     /**
      * How long after the grant the lock is lost, however long the method runs: against methods that hang, whose lock
-     * would be extended for ever. At least {@link #holdAtLeast()}. Default: no limit.
+     * would be extended for ever. From 1 ms to 365 days, and at least {@link #holdAtLeast()}. Default: no limit.
      */
     String holdAtMost() default "";
 

@@ -8,23 +8,24 @@ import java.util.Optional;
  * Shows operators the locks of one store, and ends those that hang. Each application has one as a bean;
  * {@link LockManager#admin} returns that of any manager. Thread-safe.
  *
- * <p>An answer may be outdated when it arrives: never use it as a guard. The methods throw the exceptions of
- * {@link LockManager}.
+ * <p>An answer may be outdated when it arrives: never use it as a guard. Every method but {@link #backend} asks the
+ * server, and throws {@link LockBackendException} when that fails, and {@link LockException} with
+ * {@link LockErrorCode#INVALID_ARGUMENT} for a key, a lock id or an owner outside {@link LockLimits}.
  */
 public interface LockAdmin {
 
     /** What the store of the locks is. No I/O. */
     BackendInfo backend();
 
-    /** The live lease of the key. */
+    /** The live lease of the key, any of them if it is shared; empty if nobody holds the key. */
     default Optional<LockInfo> lookup(String key) {
         return holders(key).stream().findFirst();
     }
 
-    /** All live leases of the key. */
+    /** All live leases of the key; empty if nobody holds it. */
     List<LockInfo> holders(String key);
 
-    /** The live lease with this lock id. */
+    /** The live lease with this lock id; empty if there is none. */
     Optional<LockInfo> lookupById(String lockId);
 
     /**

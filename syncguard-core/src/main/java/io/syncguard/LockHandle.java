@@ -70,6 +70,7 @@ public interface LockHandle extends AutoCloseable {
      * Sets the time that the lease has left, from now. It may be shorter than before; the heartbeat goes on with the
      * new ttl.
      *
+     * @param ttl whole milliseconds from 1 ms to 365 days
      * @return whether the lock is still held; {@code false} is final
      * @throws LockBackendException when the request fails: the lock is held until its old deadline or the requested
      *     one, whichever is earlier. If the outcome is in doubt, the request may reach the server after a later one and
@@ -79,7 +80,8 @@ public interface LockHandle extends AutoCloseable {
 
     /**
      * {@link #extend Extends} the lock by the ttl of a request, which the settings of the request's name may replace.
-     * The {@code holdAtLeast} of the request counts from now on, if it ends later. Its other parts have no effect.
+     * The {@code holdAtLeast} of the request counts from now on, if it ends later. Its other parts have no effect. It
+     * throws what {@link #extend} throws.
      *
      * @return whether the lock is still held; {@code false} is final
      */

@@ -53,6 +53,7 @@ public interface LockManager {
      * Acquires the locks of all requests with exactly one attempt, or none. It does not queue, and does not pass
      * waiting callers.
      *
+     * @param requests 1 to {@value LockLimits#MAX_KEYS}
      * @return the handles, or {@code null} when others hold one of the keys or wait for it
      */
     @Nullable
@@ -68,10 +69,13 @@ public interface LockManager {
     @Nullable
     LockHandle tryAcquire(LockRequest request);
 
-    /** Whether the server knows a live lease of the key. It may be over when the answer arrives. */
+    /**
+     * Whether the server knows a live lease of the key, which has 1 to {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes.
+     * The lease may be over when the answer arrives.
+     */
     boolean isLocked(String key);
 
-    /** Whether the server knows a live lease with this lock id. */
+    /** Whether the server knows a live lease with this lock id. It may be over when the answer arrives. */
     boolean owns(String lockId);
 
     /**
@@ -90,6 +94,7 @@ public interface LockManager {
      * {@link LockHandle#extend}; for others there is no heartbeat. Do not shorten the lease of a handle in another
      * process.
      *
+     * @param ttl whole milliseconds from 1 ms to 365 days
      * @return the new end of the lease on the server's clock; empty when the lease is not live any more
      */
     Optional<Instant> extend(String lockId, Duration ttl);

@@ -61,13 +61,23 @@ public final class LockTemplate implements LockOperations {
         return locks == null ? TryResult.notAcquired() : TryResult.of(execute(locks, body));
     }
 
-    /** Runs the body under a lock that was acquired before, and releases it. */
+    /**
+     * Runs the body under a lock that was acquired before, and releases it.
+     *
+     * @throws LockLostException when the lock was lost before, or while the body ran
+     * @throws E what the body throws
+     */
     public <T extends @Nullable Object, E extends Exception> T execute(LockHandle lock, LockCallback<T, E> body)
             throws E {
         return execute(lock.bind(() -> body.doWithLock(lock)), lock::close, () -> "lock '" + lock.key() + "'");
     }
 
-    /** Runs the body under locks that were acquired before, and releases them. */
+    /**
+     * Runs the body under locks that were acquired before, and releases them.
+     *
+     * @throws LockLostException when a lock was lost before, or while the body ran
+     * @throws E what the body throws
+     */
     public <T extends @Nullable Object, E extends Exception> T execute(LockHandles locks, LocksCallback<T, E> body)
             throws E {
         return execute(

@@ -1,8 +1,10 @@
 package io.syncguard.leader;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockInfo;
+import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
@@ -57,9 +59,10 @@ public final class LeaderElection implements AutoCloseable {
      *
      * @param locks for elections that are defined without a manager. A {@link LockManager#routing routing} one is asked
      *     by {@link #start}, for all of them, and before that by each call that defines one
-     * @param owner the label of this process, as lookups show it
+     * @param owner the label of this process, as lookups show it: at most {@value LockLimits#MAX_KEY_BYTES} UTF-8
+     *     bytes
      * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it
-     *     releases the lock
+     *     releases the lock; zero does not wait
      */
     public LeaderElection(LockManager locks, String owner, Duration shutdownTimeout) {
         this(locks, owner, shutdownTimeout, Time.SYSTEM, DaemonThreadFactory.named("syncguard-leader"));
@@ -73,7 +76,11 @@ public final class LeaderElection implements AutoCloseable {
         this.threads = threads;
     }
 
-    /** Informs the listener of the events of all elections. */
+    /**
+     * Informs the listener of the events of all elections.
+     *
+     * @return ends the registration
+     */
     public LeaderRegistration addListener(LeaderListener listener) {
         listeners.add(listener);
         return () -> listeners.remove(listener);
@@ -82,10 +89,12 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Defines an election, to be joined later.
      *
+     * @param name with {@value LockLimits#ELECTION_PREFIX} in front at most {@value LockLimits#MAX_KEY_BYTES} UTF-8
+     *     bytes
      * @param locks the manager of the lock of the leader; all members need the same store. A {@link LockManager#routing
      *     routing} one is asked now, and not again
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is defined with other settings or
-     *     another manager
+     *     another manager, or the name is outside its limits
      */
     public LeaderMember define(String name, LeaderSettings settings, LockManager locks) {
         LockManager current = locks.current();
@@ -168,6 +177,9 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Asks the server which process leads, and under which fence: for diagnostics. The answer may be outdated when it
      * arrives. An election that is not defined here is looked up with the default manager.
+     *
+     * @return empty when no process leads
+     * @throws LockBackendException when the server cannot be asked
      */
     public Optional<LockInfo> leader(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));

@@ -79,7 +79,7 @@ public final class LeaderMember {
         return key(name);
     }
 
-    /** The name of the election. */
+    /** The name of the election, in Unicode normal form C. */
     public String name() {
         return name;
     }

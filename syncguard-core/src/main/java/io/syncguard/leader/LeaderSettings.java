@@ -34,21 +34,28 @@ public final class LeaderSettings {
         return of(DEFAULT_TTL);
     }
 
-    /** With a heartbeat and a new fence every third of the ttl. */
+    /**
+     * With a heartbeat and a new fence every third of the ttl.
+     *
+     * @param ttl whole milliseconds from 3 ms to 365 days
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} for another one; as each method here does
+     */
     public static LeaderSettings of(Duration ttl) {
         Duration third = LockLimits.ttlWithHeartbeat(ttl).dividedBy(3);
         return new LeaderSettings(new Values(ttl, third, third, null));
     }
 
+    /** @param interval from 1 ms to a third of the ttl */
     public LeaderSettings heartbeat(Duration interval) {
         return new LeaderSettings(new Values(ttl(), interval, fenceRotation(), owner()));
     }
 
-    /** @param period zero turns rotation off: a term has the fence of its election to its end */
+    /** @param period up to half of the ttl; zero turns rotation off: a term has the fence of its election to its end */
     public LeaderSettings fenceRotation(Duration period) {
         return new LeaderSettings(new Values(ttl(), heartbeat(), period, owner()));
     }
 
+    /** @param owner at most {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes */
     public LeaderSettings owner(String owner) {
         return new LeaderSettings(new Values(ttl(), heartbeat(), fenceRotation(), owner));
     }

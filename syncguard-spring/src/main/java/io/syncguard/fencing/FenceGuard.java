@@ -5,6 +5,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.LockSetupException;
 import io.syncguard.StaleFenceException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -53,7 +54,9 @@ public final class FenceGuard {
 
     /**
      * @param dataSource the {@code DataSource} whose transactions are guarded
-     * @param table the name of the table, which {@link FenceSchema} creates
+     * @param table the name of the table, which {@link FenceSchema} creates: a plain identifier of at
+     *     most 48 letters, digits and underscores, with an optional schema in front
+     * @throws LockSetupException for another name
      */
     public FenceGuard(DataSource dataSource, String table) {
         this.dataSource = dataSource;

@@ -1,6 +1,7 @@
 package io.syncguard.scheduling;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.OnContention;
 import java.lang.annotation.Documented;
@@ -12,7 +13,7 @@ import org.springframework.core.annotation.AliasFor;
 
 /**
  * Marks a job that each instance schedules and one of them runs. It is a {@link DistributedLock} that skips a run whose
- * key is taken.
+ * key is taken. A run fails with the exceptions of {@link DistributedLock}, except for a key that is taken.
  *
  * <pre>{@code
  * @Scheduled(cron = "0 0 3 * * *")
@@ -33,24 +34,27 @@ public @interface ScheduledLock {
     @AliasFor(annotation = DistributedLock.class, attribute = "name")
     String value() default "";
 
-    /** The key, the same on all instances. */
+    /** The key, the same on all instances: 1 to {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes. */
     @AliasFor(annotation = DistributedLock.class, attribute = "name")
     String name() default "";
 
     /**
-     * How long the key stays taken after the grant, at least. It has to be longer than the clocks of the instances
-     * differ, and shorter than the interval. If it is too short, a late instance runs a short job again. If it is too
-     * long, runs are left out. With {@code fixedRate} or {@code fixedDelay}, each instance starts at another moment, so
+     * How long the key stays taken after the grant, at least: up to 365 days; default zero. It has to be longer than the
+     * clocks of the instances differ, and shorter than the interval. If it is too short, a late instance runs a short
+     * job again. If it is too long, runs are left out. With {@code fixedRate} or {@code fixedDelay}, each instance starts at another moment, so
      * it has to be a little shorter than the interval; {@code 0s} lets each instance run the job.
      */
     @AliasFor(annotation = DistributedLock.class)
     String holdAtLeast() default "";
 
-    /** How long after the grant the job loses the lock and is interrupted. Default: no limit. */
+    /**
+     * How long after the grant the job loses the lock and is interrupted: from 1 ms to 365 days, and at least
+     * {@link #holdAtLeast()}. Default: no limit.
+     */
     @AliasFor(annotation = DistributedLock.class)
     String holdAtMost() default "";
 
-    /** How long the lock lives after its last heartbeat; default {@code syncguard.ttl}. */
+    /** How long the lock lives after its last heartbeat: 1 ms to 365 days; default {@code syncguard.ttl}. */
     @AliasFor(annotation = DistributedLock.class)
     String ttl() default "";
 
