@@ -15,11 +15,17 @@ function indexed() {
     });
 }
 
-// Words also count if they only begin so: the last one may not be complete yet.
 function search(words) {
-    return index.query(query => lunr.tokenizer(words).forEach(word => {
-        query.term(word.toString(), {boost: 10});
-        query.term(word.toString(), {usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING});
+    const all = sectionsWith(words, lunr.Query.presence.REQUIRED);
+    return all.length ? all : sectionsWith(words, lunr.Query.presence.OPTIONAL);
+}
+
+// Words also count if they only begin so: the last one may not be complete yet.
+function sectionsWith(words, presence) {
+    const stems = index.pipeline.run(lunr.tokenizer(words).filter(lunr.stopWordFilter));
+    return index.query(query => stems.forEach(stem => {
+        query.term(stem.toString(), {usePipeline: false, boost: 10});
+        query.term(stem.toString(), {usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING, presence});
     }));
 }
 

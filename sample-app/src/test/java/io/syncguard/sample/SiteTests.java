@@ -77,7 +77,8 @@ class SiteTests {
     @CsvSource({
         "holdAtLeast, guide.html#the-annotation",
         "a pause of the garbage collector, guarantees.html",
-        "LockDirectory, internals/spi.html"
+        "LockDirectory, internals/spi.html",
+        "fence retention, configuration.html#fences-and-integrations"
     })
     void the_search_finds_the_page(String words, String address) {
         browser.show(SITE.resolve("docs/README.html").toUri().toString());
