@@ -75,7 +75,7 @@ local function not_granted(outcome, millis)
     return { outcome, millis }
 end
 
--- When the last conflicting lease stops keeping the key from others.
+-- The time at which the last conflicting lease stops keeping the key from others.
 local blocked_until = math.max(written and written.expires_at or 0, read_until) + TOLERANCE
 -- The first two entries of the queue, each with its arrival.
 local front = redis.call('ZRANGE', k.queue, '0', '1', 'WITHSCORES')
@@ -211,11 +211,11 @@ local function queue_up()
     -- It outlives the lease that a release may make of the entry.
     local last_use = text(now + 2 * waiter_ttl + TOLERANCE)
     if arrival then
-        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can
-        -- renew.
+        -- The first write is a command that Redis allows with full memory. It allows the rest of the script then: a
+        -- waiter can renew.
         redis.call('PEXPIREAT', k.id, last_use)
     else
-        -- Behind the last and not by the clock: two callers of one millisecond would have no order.
+        -- The arrival is one behind the last, and not the clock: two callers of one millisecond would have no order.
         arrival = text(last_score(k.queue) + 1)
         redis.call('ZADD', k.queue, arrival, lock_id)
         -- A release has to find the entry, and not a lease of the caller that has lapsed.

@@ -9,7 +9,7 @@ local function acquire_in_full(KEYS, ARGV, looks)
 -- include acquire_in_full
 end
 
--- So many of these behind an index.
+-- Returns so many elements of a list behind an index.
 local function part(list, before, count)
     return { unpack(list, before + 1, before + count) }
 end

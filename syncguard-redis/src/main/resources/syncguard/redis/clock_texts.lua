@@ -7,7 +7,7 @@ local clock_millis = time[1] .. string.sub(micros, 1, 3)
 -- Draws the fence of the clock. Answers false if the counter is not behind it, and leaves the counter as it was.
 local function draw_clock_fence(counter, retention)
     local last = redis.call('SET', counter, clock_fence, 'PX', retention, 'GET')
-    -- Of these forms, the order of the texts is that of the numbers.
+    -- Texts of these forms have the order of their numbers.
     if clock_fence < '81' and #clock_fence == 15 and (not last or last < clock_fence and #last < 16) then
         return true
     end

@@ -13,10 +13,10 @@ local function enter_queue(key_offset, arg_offset)
     if redis.call('ZSCORE', queue, lock_id) then
         return nil
     end
-    -- Behind the last and not by the clock: two callers of one millisecond would have no order.
+    -- The arrival is one behind the last, and not the clock: two callers of one millisecond would have no order.
     local last = redis.call('ZREVRANGE', queue, '0', '0', 'WITHSCORES')[2]
     redis.call('ZADD', queue, string.format('%.0f', (last or 0) + 1), lock_id)
-    -- When the first of those in front lapses.
+    -- These are the times at which the first of those in front lapses.
     local writer, reader
     if last then
         writer = redis.call(

@@ -18,7 +18,7 @@ for i = 2, #ARGV, 2 do
     table.insert(answers, lease and expires_at or reason)
 end
 
--- Only then: no heartbeat goes through the queue.
+-- The queue is read only if a lease ends earlier: no heartbeat goes through it.
 if not next(shortened) then
     return answers
 end

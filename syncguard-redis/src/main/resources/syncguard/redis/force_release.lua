@@ -24,7 +24,8 @@ end
 
 -- Reading the counter fails if it is none: nothing has changed then.
 has_fences(k)
--- First a command that Redis allows with full memory. It allows the rest of the script then: the next fence is drawn.
+-- The first write is a command that Redis allows with full memory. It allows the rest of the script then: the next
+-- fence is drawn.
 if not only then
     redis.call('DEL', k.lock, k.readers, k.shared)
 elseif ended[1][2] == 'EXCLUSIVE' then

@@ -31,7 +31,7 @@ local function next_fence(k)
         return nil
     end
     if RETENTION == math.huge then
-        -- Without an expiry: a counter from which processes count on must stay.
+        -- This counter has no expiry: a counter from which processes count on must stay.
         redis.call('SET', k.fence, text(last + 1))
         return last + 1
     end

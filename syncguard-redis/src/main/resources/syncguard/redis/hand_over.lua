@@ -18,7 +18,7 @@ local function hand_over(key_offset, arg_offset, lease)
     then
         return nil
     end
-    -- First a command that Redis allows with full memory. It allows the rest of the script then.
+    -- The first write is a command that Redis allows with full memory. It allows the rest of the script then.
     redis.call('DEL', KEYS[key_offset + 8])
     if not draw_clock_fence(KEYS[key_offset + 2], ARGV[arg_offset + 1]) then
         return nil
@@ -36,7 +36,7 @@ local function hand_over(key_offset, arg_offset, lease)
     if channel == ARGV[arg_offset + 3] then
         return { 'released', waiter, clock_fence, clock_millis, expires_at }
     end
-    -- By pcall: a user without the right to this channel must not make a release by others fail.
+    -- It is a pcall, because a user without the right to this channel must not make a release by others fail.
     redis.pcall(
         'PUBLISH', channel, waiter .. ' ' .. secret .. ' ' .. clock_fence .. ' ' .. clock_millis .. ' ' .. expires_at)
     return { 'released' }

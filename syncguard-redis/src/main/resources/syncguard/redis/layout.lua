@@ -11,7 +11,7 @@ end
 -- The first layout had no version.
 local stored_version = redis.call('HGET', layout, 'version') or '1'
 local stored_shards = redis.call('HGET', layout, 'shards') or '1'
--- Only of a caller that will not be refused.
+-- The source is stored only if the caller will not be refused.
 if stored_version == version and stored_shards == shards and redis.call('HGET', layout, 'fences') ~= 'clock' then
     redis.call('HSET', layout, 'fences', fences)
 end

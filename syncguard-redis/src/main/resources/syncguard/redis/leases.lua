@@ -164,7 +164,8 @@ end
 -- Gives a lease this expiry.
 local function extend_lease(k, lease, expires_at)
     lease.expires_at = expires_at
-    -- First a command that Redis allows with full memory. It allows the rest of the script then: a holder can extend.
+    -- The first write is a command that Redis allows with full memory. It allows the rest of the script then: a holder
+    -- can extend.
     redis.call('PEXPIREAT', k.id, text(expires_at + TOLERANCE))
     write_lease(k, lease)
 end

@@ -10,12 +10,14 @@ if not lease then
     return reason
 end
 
--- First a command that Redis allows with full memory. It allows the rest of the script then: a holder can release.
+-- The first write is a command that Redis allows with full memory. It allows the rest of the script then: a holder can
+-- release.
 delete_lease(k, lease)
 -- The tolerance is for a holder who acts until the expiry. This one has stopped.
 lease.expires_at = (tonumber(lease.start) or now) + ARGV[3] - TOLERANCE
 if lease.fence and is_live(lease) then
-    -- Under a lock id that nobody has: nobody can release it again, and a late extension does not make it longer.
+    -- The lease gets a lock id that nobody has: nobody can release it again, and a late extension does not make it
+    -- longer.
     lease.lock_id = 'released:' .. lock_id
     if lease.shared then
         write_reader(k, lease)

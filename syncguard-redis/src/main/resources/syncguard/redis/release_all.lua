@@ -6,7 +6,8 @@
 -- include queue
 -- include wake_ups
 
--- By key: the keys of the lock, the earliest arrival that has left, and whether only readers without permits have.
+-- For each key: the keys of the lock, the earliest arrival that has left, and whether only readers without permits have
+-- left.
 local changes = {}
 
 local function note_change(k, left)

@@ -14,8 +14,8 @@ for i = 3, #ARGV do
     local k, lock_id = lock_keys(8 * i - 23), ARGV[i]
     local entry = entry_of(k, lock_id)
     if entry and is_live_entry(entry) then
-        -- First a command that Redis allows with full memory. It allows the rest of the script then: a waiter can
-        -- renew.
+        -- The first write is a command that Redis allows with full memory. It allows the rest of the script then: a
+        -- waiter can renew.
         redis.call('PEXPIREAT', k.id, text(now + 2 * waiter_ttl + TOLERANCE))
         renew_entry(k, lock_id, entry.unlimited, now + waiter_ttl)
         renewed[lock_id] = entry
@@ -32,8 +32,9 @@ for _, k in pairs(locks) do
     local live = live_entries(k)
     local written = first_lapse(exclusive_lease(k))
     local reader = first_reader_lapse(k)
-    -- By the number of permits that those in front leave: when the first reader lapses, if there are as many readers.
-    -- They take one each if the first of them can be granted the key. A writer is like one permit.
+    -- reads has, for each number of permits that those in front leave, the time at which the first reader lapses, if
+    -- there are as many readers. They take one each if the first of them can be granted the key. A writer is like one
+    -- permit.
     local reads, taken, first_takes = {}, 0, nil
     local first_limited, first_entry = math.huge, math.huge -- the first expiries in front
     for _, lock_id in ipairs(redis.call('ZRANGE', k.queue, 0, -1)) do

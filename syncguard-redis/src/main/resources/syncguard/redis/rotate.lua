@@ -14,13 +14,13 @@ end
 if not lease then
     return { reason }
 end
--- Before anything is written: an extension without a fence must not remain.
+-- The counter is checked before anything is written: an extension without a fence must not remain.
 if not has_fences(k) then
     return { 'no_fences' }
 end
 
 local before, expires_at = lease.expires_at, now + ARGV[3]
--- First a command that Redis allows with full memory.
+-- The first write is a command that Redis allows with full memory.
 redis.call('PEXPIREAT', k.id, text(expires_at + TOLERANCE))
 local fence = next_fence(k)
 lease.fence, lease.expires_at = string.format(FENCE_FORMAT, fence), expires_at

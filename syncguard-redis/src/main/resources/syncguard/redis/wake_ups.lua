@@ -45,7 +45,8 @@ local function wake(k, left, live)
                 local looked_behind = tonumber(queue[2 * i]) > left_at
                     and (not left.unlimited or not entry.unlimited and is_first)
                 if is_grantable or looked_behind then
-                    -- By pcall: a user without the right to this channel must not make a release by others fail.
+                    -- It is a pcall, because a user without the right to this channel must not make a release by others
+                    -- fail.
                     redis.pcall('PUBLISH', entry.channel, entry.waiter)
                 end
                 if not entry.unlimited then

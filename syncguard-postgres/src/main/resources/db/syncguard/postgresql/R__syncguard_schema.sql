@@ -528,7 +528,7 @@ BEGIN
         v_now := "Blocked".now_ms;
         v_answer.time_left_ms := "Blocked".time_left_ms;
         IF v_answer.time_left_ms <= 0 AND ("Blocked".has_exclusive OR "Blocked".has_shared) THEN
-            -- Before anything is deleted: a request that fails changes nothing.
+            -- The counter is checked before anything is deleted, because a request that fails changes nothing.
             IF EXISTS (
                 SELECT FROM ${syncguard_fence_counters} c
                 WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence >= ${syncguard_locks}_last_fence()
@@ -547,7 +547,8 @@ BEGIN
                 v_answer.granted_at_ms := ${syncguard_locks}_grant(
                     p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, v_answer.granted_fence);
                 v_answer.granted_until_ms := v_answer.granted_at_ms + p_ttl_ms;
-                -- Also a lapsed entry: a renewal under way would revive it, in front of all others, without a waiter.
+                -- A lapsed entry goes, too: a renewal under way would revive it, in front of all others, without a
+                -- waiter.
                 DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
                 RETURNING ${syncguard_locks}_poll(w.ttl_ms) INTO v_poll;
                 IF p_shared AND v_poll > 0 OR p_ttl_ms + ${syncguard_locks}_tolerance() <= v_poll THEN
@@ -838,14 +839,14 @@ BEGIN
             WHERE r.key = ANY (v_keys)
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.lock_id = r.lock_id OFFSET 0)
         ), "Counter" AS (
-            -- One fence for the first reader of a key, and the numbers behind it for the others.
+            -- The first reader of a key gets the next fence, and the others get the numbers behind it.
             UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
                 SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
             )
             WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
                 AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
                     <= ${syncguard_locks}_last_fence()
-            -- One time for all readers of a key, so that no later fence has an earlier time.
+            -- All readers of a key get one time, so that no later fence has an earlier time.
             RETURNING c.fence_key, c.fence, ${syncguard_locks}_now() AS now_ms
         ), "Granted" AS MATERIALIZED (
             -- The last reader of a key has the fence of the counter.
@@ -858,7 +859,7 @@ BEGIN
                    g.owner
             FROM "Granted" g
         ), "Left" AS (
-            -- Also lapsed entries, as in _acquire.
+            -- Lapsed entries go, too, as in _acquire.
             DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
         )
         SELECT g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT, NULL::BOOLEAN,
@@ -1015,7 +1016,7 @@ BEGIN
     END IF;
     IF v_free IS NULL THEN
         BEGIN
-            -- All serialising rows before the second look, in an order that all transactions have.
+            -- All serialising rows are locked before the second look, in an order that all transactions have.
             FOR v_key IN
                 SELECT k.key FROM pg_catalog.unnest(p_keys[1:v_count]) AS k (key) ORDER BY k.key COLLATE pg_catalog."C"
             LOOP
@@ -1071,8 +1072,8 @@ DECLARE
     v_granted BIGINT[];
 BEGIN
     LOOP
-        -- One time for all fences, so that counter and lease have the same one. It is read after the inserts: a counter
-        -- that was forgotten before them may have had a later fence than the start.
+        -- All fences are drawn at one time, so that counter and lease have the same fence. That time is read after the
+        -- inserts: a counter that was forgotten before them may have had a later fence than the start.
         v_now := ${syncguard_locks}_now();
         WITH "Granted" AS (
             -- The proof of _acquire_free: this statement updates no row that was changed after its look, so the key is
@@ -1172,7 +1173,8 @@ DECLARE
 BEGIN
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
-    -- All serialising rows first, in the order of their keys: two of these calls in different orders could deadlock.
+    -- All serialising rows are locked first, in the order of their keys: two of these calls in different orders could
+    -- deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ANY (ARRAY(
         SELECT ${syncguard_locks}_fence_key(o.key) FROM (
@@ -1240,8 +1242,8 @@ DECLARE
     v_messages TEXT[];
     "Grant"    RECORD;
 BEGIN
-    -- The serialising row first, with the next fence if somebody waits: a request that has looked and is about to be
-    -- granted or to queue would not see this release.
+    -- The serialising row is locked first, with the next fence if somebody waits: a request that has looked and is
+    -- about to be granted or to queue would not see this release.
     IF p_fence = 0 THEN
         p_fence := ${syncguard_locks}_next_fence(v_key);
     END IF;
@@ -1275,7 +1277,7 @@ BEGIN
             v_messages := ARRAY[${syncguard_locks}_message("Grant".secret, handed_over)];
             handed_over := NULL;
         ELSE
-            -- Only a grant draws a fence. Nobody has seen this one.
+            -- The fence is given back, because only a grant draws one. Nobody has seen it.
             UPDATE ${syncguard_fence_counters} c SET fence = p_fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key);
         END IF;
@@ -1344,7 +1346,7 @@ RETURNS BOOLEAN
 LANGUAGE plpgsql AS $function$
 BEGIN
     IF NOT p_awaited THEN
-        -- The serialising row first, as in _hand_over.
+        -- The serialising row is locked first, as in _hand_over.
         PERFORM 1 FROM ${syncguard_fence_counters} c
         WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
         FOR NO KEY UPDATE;
@@ -1392,15 +1394,15 @@ DECLARE
     "Freed"    RECORD;
     "Grant"    RECORD;
 BEGIN
-    -- As in _hand_over.
+    -- A release need not be durable, as in _hand_over.
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
-    -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
-    -- release.
+    -- The serialising rows are locked first: a request that has looked and is about to be granted or to queue would not
+    -- see this release.
     v_keys := ${syncguard_locks}_lock_keys(ARRAY(
         SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)));
 
-    -- The lock ids again, under the row locks: the keys may have other holders and waiters by now.
+    -- The lock ids are compared again under the row locks: the keys may have other holders and waiters by now.
     RETURN QUERY
     DELETE FROM ${syncguard_locks} l WHERE l.ctid = ANY (ARRAY(
         SELECT s.ctid FROM ${syncguard_locks} s
@@ -1529,12 +1531,12 @@ BEGIN
     IF v_key IS NULL THEN
         RETURN 'not_found';
     END IF;
-    -- The serialising row first: a request that is about to queue would not learn the new expiry.
+    -- The serialising row is locked first: a request that is about to queue would not learn the new expiry.
     PERFORM ${syncguard_locks}_lock_key(v_key, true);
 
-    -- The lock id and the expiry again, under the row lock: the lease may have lapsed, or the key may have another
-    -- holder. Under a new lock id, neither a second release nor a late extension reaches the lease. The tolerance is
-    -- for a holder that works until the expiry: this one has stopped.
+    -- The lock id and the expiry are compared again under the row lock: the lease may have lapsed, or the key may have
+    -- another holder. Under a new lock id, neither a second release nor a late extension reaches the lease. The
+    -- tolerance is for a holder that works until the expiry: this one has stopped.
     UPDATE ${syncguard_locks} l SET lock_id = 'released:' || l.lock_id, expires_at_ms = l.acquired_at_ms + v_hold
     WHERE l.key = (
         SELECT s.key FROM ${syncguard_locks} s
@@ -1712,7 +1714,8 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of(p_lock_id TEXT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 BEGIN
-    -- All three in one snapshot: a hand-over moves a row from the queue to the leases, and two looks could miss both.
+    -- All three tables are read in one snapshot: a hand-over moves a row from the queue to the leases, and two looks
+    -- could miss both.
     RETURN (
         SELECT o.key FROM (
             SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
@@ -1818,11 +1821,11 @@ DECLARE
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
 
-    -- The serialising row first: a takeover or a release under way would not be seen, and the lease would be written
-    -- beside it. SKIP LOCKED, because a holder that rotates must not wait.
+    -- The serialising row is locked first: a takeover or a release under way would not be seen, and the lease would be
+    -- written beside it. It skips a locked row, because a holder that rotates must not wait.
     IF ${syncguard_locks}_lock_key(v_key, false) THEN
-        -- The lock id again, under the row lock: the key may have another holder by now. The weakest lock that an
-        -- update takes passes a transaction that pins the lease.
+        -- The lock id is compared again under the row lock: the key may have another holder by now. The weakest lock
+        -- that an update takes passes a transaction that pins the lease.
         SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l
         WHERE l.key = v_key AND l.lock_id = p_lock_id
         FOR NO KEY UPDATE SKIP LOCKED;
@@ -1867,11 +1870,12 @@ DECLARE
     v_ids   TEXT[];
     v_fence BIGINT;
 BEGIN
-    -- The serialising row first, as in _hand_over. Without a lease the key may have no counter, and gets none.
+    -- The serialising row is locked first, as in _hand_over. Without a lease the key may have no counter, and gets
+    -- none.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
-    -- After the wait for the row, in which a lease may have lapsed.
+    -- The clock is read after the wait for the row, in which a lease may have lapsed.
     v_now := ${syncguard_locks}_now();
 
     v_ids := ARRAY(
@@ -1926,11 +1930,12 @@ BEGIN
     -- A cleanup that is lost in a crash is repeated by the next one.
     PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
-    -- The serialising rows first: an acquire request for one of these keys waits for this short transaction, and is not
-    -- refused by a row that is being deleted. Rows in use are skipped.
+    -- The serialising rows are locked first: an acquire request for one of these keys waits for this short transaction,
+    -- and is not refused by a row that is being deleted. Rows in use are skipped.
     v_keys := ${syncguard_locks}_lock_keys(p_keys);
 
-    -- In a fresh snapshot and by a clock read now: a key may have been granted or a lease extended meanwhile.
+    -- The delete has a fresh snapshot and reads the clock now: a key may have been granted or a lease extended
+    -- meanwhile.
     DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_sweep_before()
@@ -1974,7 +1979,7 @@ BEGIN
     -- The first look takes no lock: most counters are not idle.
     v_idle := ${syncguard_locks}_idle_counters(v_page, v_fence);
     IF v_idle OPERATOR(pg_catalog.<>) '{}' THEN
-        -- Of key strength, so that nothing changes the keys until the commit. Rows in use are skipped.
+        -- The row lock is of key strength, so that nothing changes the keys until the commit. Rows in use are skipped.
         v_idle := ARRAY(
             SELECT c.fence_key FROM ${syncguard_fence_counters} c WHERE c.fence_key = ANY (v_idle)
             ORDER BY c.fence_key
