@@ -36,7 +36,7 @@ public interface LockAdmin {
     List<RawLockInfo> debugLookup(String key);
 
     /**
-     * The live lease with this lock id and its key, for debugging by hand.
+     * The live lease with this lock id and its key, for debugging by hand; empty if there is none.
      *
      * @see #lookupById
      */

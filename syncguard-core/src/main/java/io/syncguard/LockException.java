@@ -25,6 +25,7 @@ public class LockException extends RuntimeException {
         this.code = code;
     }
 
+    /** The kind of the error, which decides whether another attempt may help. */
     public LockErrorCode code() {
         return code;
     }

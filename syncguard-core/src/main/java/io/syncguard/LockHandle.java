@@ -47,6 +47,7 @@ public interface LockHandle extends AutoCloseable {
      */
     Fence fence();
 
+    /** Whether the lock excludes all others of its key. */
     LockMode mode();
 
     /**
@@ -161,12 +162,16 @@ public interface LockHandle extends AutoCloseable {
         };
     }
 
-    /** The handle under which the running thread works, the innermost where several are nested. */
+    /** The handle under which the running thread works, the innermost where several are nested; empty without one. */
     static Optional<LockHandle> current() {
         return CurrentLocks.innermostFirst().stream().findFirst();
     }
 
-    /** The innermost handle of this key under which the running thread works. */
+    /**
+     * The innermost handle of this key under which the running thread works; empty without one.
+     *
+     * @throws IllegalKeyException when the key is outside {@link LockLimits#key}
+     */
     static Optional<LockHandle> current(String key) {
         String normalized = LockLimits.key(key);
         return CurrentLocks.innermostFirst().stream()

@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
  * Which keys a {@linkplain LockAdmin#list list} has: a page of those that are locked or waited for. Each condition
  * narrows the list. Texts are compared as they are, with their case; no character is a wildcard. Immutable; each method
  * returns a changed copy.
+ *
+ * <p>An impossible value fails at once, with a {@link LockException} and {@link LockErrorCode#INVALID_ARGUMENT}. A text
+ * has at most {@value LockLimits#MAX_KEY_BYTES} UTF-8 bytes; an empty one lifts its condition.
  */
 public final class LockQuery {
 
@@ -25,6 +28,7 @@ public final class LockQuery {
         return ALL;
     }
 
+    /** @param prefix is the beginning of the key */
     public LockQuery startingWith(String prefix) {
         return new LockQuery(new Values(prefix, part(), owner(), isWaitedFor(), order(), after(), limit()));
     }
@@ -58,6 +62,7 @@ public final class LockQuery {
         return new LockQuery(new Values(prefix(), part(), owner(), isWaitedFor(), order(), next, limit()));
     }
 
+    /** @param limit how many keys at most, from 1 to {@value #MAX_LIMIT}; default 100 */
     public LockQuery limit(int limit) {
         return new LockQuery(new Values(prefix(), part(), owner(), isWaitedFor(), order(), after(), limit));
     }
@@ -77,10 +82,12 @@ public final class LockQuery {
         return values.owner;
     }
 
+    /** Whether the list has only keys with a queue; default {@code false}. */
     public boolean isWaitedFor() {
         return values.waitedFor;
     }
 
+    /** The order of the list; default {@link LockOrder#KEY}. */
     public LockOrder order() {
         return values.order;
     }

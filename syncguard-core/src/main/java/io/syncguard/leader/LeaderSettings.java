@@ -68,7 +68,7 @@ public final class LeaderSettings {
         return values.ttl;
     }
 
-    /** How often the lease is extended: at most every third of the ttl. */
+    /** How often the lease is extended: every 1 ms to every third of the ttl. */
     public Duration heartbeat() {
         return values.heartbeat;
     }

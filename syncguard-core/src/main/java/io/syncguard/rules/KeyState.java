@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The state of one key, as a store keeps it in rows.
+ * The state of one key, as a store keeps it in rows. Times are milliseconds of the store's clock.
  *
  * @param leases live and lapsed, in any order
  * @param queue live and lapsed, in the order of arrival
