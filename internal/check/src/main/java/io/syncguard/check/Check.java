@@ -225,6 +225,7 @@ public final class Check implements Callable<Integer> {
             out.println(Part.LOAD.title() + ", for " + seconds + " s");
             try (LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings)) {
                 add(load.run(new StressSettings(seed, (int) seconds, 3, 4)), out);
+                facts.put("load", load.happened());
             }
             add(List.of(clock.finding()), out);
         } finally {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -124,7 +125,7 @@ abstract class JdbcServer implements Server {
     }
 
     /** The host and the port in the URL; null if a proxy cannot stand in front of them. */
-    static @org.jspecify.annotations.Nullable String addressIn(String url, int usualPort) {
+    static @Nullable String addressIn(String url, int usualPort) {
         try {
             URI address = URI.create(url.replaceFirst("^jdbc:", "").replaceFirst("^h2:", ""));
             if (address.getHost() == null || url.matches(".*(verify-full|verify-ca|sslmode=verify).*")) {

@@ -45,6 +45,7 @@ final class LoadRun implements StressServer {
     private final @Nullable Runnable restart;
     private final PrintWriter out;
     private final @Nullable RedisProxy proxy;
+    private String happened = "";
     private final AtomicInteger ended = new AtomicInteger();
 
     private final AtomicBoolean restarted = new AtomicBoolean();
@@ -63,6 +64,11 @@ final class LoadRun implements StressServer {
         String address = area.address();
         // It forwards the bytes of any protocol.
         this.proxy = address == null ? null : new RedisProxy("any://" + address);
+    }
+
+    /** What the processes did, and what was done to them. Empty before the end. */
+    String happened() {
+        return happened;
     }
 
     List<Finding> run(StressSettings settings) throws Exception {
@@ -135,14 +141,11 @@ final class LoadRun implements StressServer {
                             "")
                     .with(report.complaints().stream().limit(MOST_EVIDENCE).toList()));
         }
-        findings.add(Finding.holds(
-                Part.LOAD,
-                "what happened",
-                report.operations() + " operations; processes were killed, paused and left without threads; "
-                        + (proxy == null
-                                ? "connections were not cut, because no proxy can stand in front of this address"
-                                : "connections were cut, delayed and silent")
-                        + "; " + ended + " sessions were ended at the server; " + report.counts()));
+        happened = report.operations() + " operations; processes were killed, paused and left without threads; "
+                + (proxy == null
+                        ? "connections were not cut, because no proxy can stand in front of this address"
+                        : "connections were cut, delayed and silent")
+                + "; " + ended + " sessions were ended at the server; " + report.counts();
         return findings;
     }
 

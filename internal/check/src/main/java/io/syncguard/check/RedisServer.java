@@ -20,8 +20,10 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.ScanOptions;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** Redis, Valkey or a service with their protocol: one server, a cluster, or behind Sentinel. */
@@ -117,21 +119,9 @@ final class RedisServer implements Server {
         Set<String> ids = new LinkedHashSet<>();
         int replicas = 0;
         for (int i = 0; i < CONNECTIONS; i++) {
-            LettuceConnectionFactory one = new LettuceConnectionFactory(
-                    java.util.Objects.requireNonNull(connections.getStandaloneConfiguration()),
-                    connections.getClientConfiguration());
-            if (isCluster() || connections.isRedisSentinelAware()) {
-                one = connections;
-            } else {
-                one.afterPropertiesSet();
-                one.start();
-            }
-            Properties info = info(new StringRedisTemplate(one));
+            Properties info = infoOnNewConnection();
             ids.add(first(info, "run_id"));
             replicas += first(info, "role").equals("master") ? 0 : 1;
-            if (one != connections) {
-                one.destroy();
-            }
         }
         List<Finding> findings = new ArrayList<>();
         findings.add(
@@ -153,6 +143,22 @@ final class RedisServer implements Server {
                                         + " servers in turn: a lock of one is unknown to the others",
                                 "Use an address that always leads to the same server"));
         return findings;
+    }
+
+    /** A cluster and Sentinel know their servers, so their usual connections are enough. */
+    private Properties infoOnNewConnection() {
+        RedisStandaloneConfiguration server = connections.getStandaloneConfiguration();
+        if (server == null || isCluster() || connections.isRedisSentinelAware()) {
+            return info(redis);
+        }
+        LettuceConnectionFactory one = new LettuceConnectionFactory(server, connections.getClientConfiguration());
+        one.afterPropertiesSet();
+        one.start();
+        try {
+            return info(new StringRedisTemplate(one));
+        } finally {
+            one.destroy();
+        }
     }
 
     private Finding eviction() {
@@ -228,7 +234,7 @@ final class RedisServer implements Server {
 
     private List<Finding> leftovers() {
         List<String> left = new ArrayList<>();
-        try (var keys = redis.scan(org.springframework.data.redis.core.ScanOptions.scanOptions()
+        try (var keys = redis.scan(ScanOptions.scanOptions()
                 .match("{syncguard_check_*")
                 .count(1000)
                 .build())) {

@@ -54,6 +54,7 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
         StringBuilder text = new StringBuilder(summary()).append('\n');
         facts.forEach(
                 (name, value) -> text.append(name).append(": ").append(value).append('\n'));
+        advice().forEach(advice -> text.append("-> ").append(advice).append('\n'));
         for (Part part : Part.values()) {
             text.append("\n").append(part.title()).append('\n');
             for (Finding finding : of(part)) {
@@ -78,6 +79,15 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
         return text.toString();
     }
 
+    /** What to set or to do, each once. */
+    private List<String> advice() {
+        return findings.stream()
+                .map(Finding::advice)
+                .filter(advice -> !advice.isEmpty())
+                .distinct()
+                .toList();
+    }
+
     private List<Finding> of(Part part) {
         List<Finding> sorted = new ArrayList<>(
                 findings.stream().filter(finding -> finding.part() == part).toList());
@@ -89,6 +99,7 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("summary", summary());
         all.put("facts", facts);
+        all.put("advice", advice());
         all.put("findings", findings);
         all.put("times", times);
         return JsonMapper.builder()
@@ -99,12 +110,18 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
 
     String toHtml() {
         StringBuilder page = new StringBuilder("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n")
-                .append(
-                        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>SyncGuard check</title>\n<style>")
+                .append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>SyncGuard check</title>\n")
+                .append("<style>")
                 .append(STYLE)
                 .append("</style>\n<h1>SyncGuard check</h1>\n<p>")
                 .append(escaped(summary()))
                 .append("</p>\n");
+        if (!advice().isEmpty()) {
+            page.append("<h2>What to do</h2>\n<ul>\n");
+            advice().forEach(advice ->
+                    page.append("<li>").append(escaped(advice)).append('\n'));
+            page.append("</ul>\n");
+        }
         table(page, "The run", facts);
         for (Part part : Part.values()) {
             page.append("<h2>").append(part.title()).append("</h2>\n<table>\n");

@@ -16,7 +16,8 @@ import java.util.function.UnaryOperator;
  * @param lease the answer of the server about the lease
  * @param value in HELD the remaining nanoseconds of the handle; in ACQUIRE and RENEW the milliseconds until the next
  *     attempt is worthwhile; in HANDED_OVER the number of the acquire request whose queue entry became the grant; in
- *     JOINED the fence of the outer lock; in EFFECT its number; in COMMITTED the version of the key; in LED the number of the term in its process; in PROCESS_STARTED the waiter ttl in milliseconds
+ *     JOINED the fence of the outer lock; in EFFECT its number; in COMMITTED the version of the key; in LED the number
+ *     of the term in its process; in PROCESS_STARTED the waiter ttl in milliseconds
  */
 public record HistoryEvent(
         Kind kind,

@@ -7,8 +7,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 
 /**
- * The data of the applications, in tables of any database: writes stamped with fences, a guard that refuses late writes,
- * and a version of each key that only commits under its lock increase.
+ * The data of the applications, in tables of any database: writes stamped with fences, a guard that refuses late
+ * writes, and a version of each key that only commits under its lock increase.
  */
 public final class StressDatabase {
 
