@@ -104,6 +104,7 @@ public final class Check implements Callable<Integer> {
     private final Map<String, String> facts = new LinkedHashMap<>();
     private final List<Finding> findings = new ArrayList<>();
     private final Map<String, String> times = new LinkedHashMap<>();
+    private boolean failed;
 
     /** @param arguments see {@code --help}. A worker's main class comes first in the processes of a check */
     public static void main(String[] arguments) throws Exception {
@@ -164,7 +165,9 @@ public final class Check implements Callable<Integer> {
                     spec.commandLine(), "--report: " + folder + " is no folder that can be written to");
         }
         long end = System.nanoTime() + Duration.ofMinutes(minutes).toNanos();
+        List<String> secrets;
         try (Server server = Address.connect(address, user, secret())) {
+            secrets = server.secrets();
             facts.put("server", server.product());
             facts.put("check", new Version().getVersion()[0]);
             facts.put("began", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
@@ -183,11 +186,11 @@ public final class Check implements Callable<Integer> {
         } catch (IllegalArgumentException ex) {
             throw new CommandLine.ParameterException(spec.commandLine(), ex.getMessage());
         }
-        Report result = new Report(facts, findings, times);
+        Report result = new Report(facts, findings, times).without(secrets);
         result.write(report);
         out.println(result.summary());
         out.println("The report is in " + report + ".html, .json and .txt");
-        return result.isBroken() ? 1 : 0;
+        return failed ? COULD_NOT_RUN : result.isBroken() ? 1 : 0;
     }
 
     private String secret() {
@@ -205,34 +208,57 @@ public final class Check implements Callable<Integer> {
         return answer != null && answer.strip().toLowerCase(Locale.ROOT).startsWith("y");
     }
 
-    private void checkWith(Server server, long end, PrintWriter out) throws Exception {
+    private void checkWith(Server server, long end, PrintWriter out) {
         Area area = server.newArea();
+        LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings);
         Thread atExit = new Thread(
                 () -> {
+                    // Otherwise the processes would write what was just removed.
+                    load.close();
                     area.close();
-                    server.close();
                 },
                 "remove-area");
         Runtime.getRuntime().addShutdownHook(atExit);
         out.println("It writes to " + area.leftovers() + " and removes that at the end, also after Ctrl-C");
         try (ClockWatch clock = new ClockWatch(server::clockMillis)) {
             clock.start();
-            add(List.of(repeats(area)), out);
-            times.putAll(Times.measure(server, area));
+            run(Part.LOOK, out, () -> {
+                add(List.of(repeats(area)), out);
+                times.putAll(Times.measure(server, area));
+            });
             out.println(Part.CONTRACT.title());
-            add(ContractRun.run(area.contractStore(), server.deliversWakeUps(), out), out);
+            run(
+                    Part.CONTRACT,
+                    out,
+                    () -> add(ContractRun.run(area.contractStore(), server.deliversWakeUps(), out), out));
             long seconds = Math.max(LEAST_SECONDS, (end - System.nanoTime()) / 1_000_000_000);
             out.println(Part.LOAD.title() + ", for " + seconds + " s");
-            try (LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings)) {
+            run(Part.LOAD, out, () -> {
                 add(load.run(new StressSettings(seed, (int) seconds, 3, 4)), out);
                 facts.put("load", load.happened());
-            }
+            });
             add(List.of(clock.finding()), out);
         } finally {
-            // Before the server is closed, and only once.
+            atExit.run();
             Runtime.getRuntime().removeShutdownHook(atExit);
-            area.close();
         }
+    }
+
+    /** Runs a part. The report has the others, too, if it fails. */
+    private void run(Part part, PrintWriter out, Step step) {
+        try {
+            step.run();
+        } catch (Exception | Error ex) {
+            failed = true;
+            out.println("  " + part.title() + " could not run: " + reason(ex));
+            // The reason may have the address.
+            findings.add(Finding.notTried(part, "all of it or the rest", "it could not run"));
+        }
+    }
+
+    @FunctionalInterface
+    private interface Step {
+        void run() throws Exception;
     }
 
     private static void awaitRestart(PrintWriter out) {

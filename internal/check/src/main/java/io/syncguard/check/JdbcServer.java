@@ -124,6 +124,15 @@ abstract class JdbcServer implements Server {
         return findings;
     }
 
+    @Override
+    public List<String> secrets() {
+        List<String> secrets = new ArrayList<>(List.of(login.user(), login.password()));
+        for (String part : login.url().replaceFirst("^jdbc:[a-z0-9]+:", "").split("[/?&;,:@]")) {
+            secrets.add(part.replaceFirst("^[A-Za-z]+=", ""));
+        }
+        return secrets;
+    }
+
     /** The host and the port in the URL; null if a proxy cannot stand in front of them. */
     static @Nullable String addressIn(String url, int usualPort) {
         try {

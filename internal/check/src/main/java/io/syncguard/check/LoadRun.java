@@ -46,6 +46,7 @@ final class LoadRun implements StressServer {
     private final PrintWriter out;
     private final @Nullable RedisProxy proxy;
     private String happened = "";
+    private volatile @Nullable StressRun run;
     private final AtomicInteger ended = new AtomicInteger();
 
     private final AtomicBoolean restarted = new AtomicBoolean();
@@ -73,30 +74,16 @@ final class LoadRun implements StressServer {
 
     List<Finding> run(StressSettings settings) throws Exception {
         Path directory = Files.createTempDirectory("syncguard-check-");
-        StressRun run = new StressRun(settings, directory, area.data(), this, extra);
-        Thread atExit = new Thread(() -> stop(run), "stop-workers");
-        Runtime.getRuntime().addShutdownHook(atExit);
-        try {
-            StressReport report = run.run();
-            List<Finding> findings = findings(report);
-            if (report.isClean()) {
-                run.deleteFiles();
-            } else {
-                out.println("  The histories are in " + directory);
-            }
-            return findings;
-        } finally {
-            stop(run);
-            Runtime.getRuntime().removeShutdownHook(atExit);
+        StressRun started = new StressRun(settings, directory, area.data(), this, extra);
+        run = started;
+        StressReport report = started.run();
+        List<Finding> findings = findings(report);
+        if (report.isClean()) {
+            started.deleteFiles();
+        } else {
+            out.println("  The histories are in " + directory);
         }
-    }
-
-    private static void stop(StressRun run) {
-        try {
-            run.stop();
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        }
+        return findings;
     }
 
     private List<Finding> findings(StressReport report) {
@@ -236,8 +223,17 @@ final class LoadRun implements StressServer {
         return Set.of();
     }
 
+    /** Ends the processes. */
     @Override
     public void close() {
+        StressRun started = run;
+        if (started != null) {
+            try {
+                started.stop();
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        }
         if (proxy != null) {
             proxy.close();
         }

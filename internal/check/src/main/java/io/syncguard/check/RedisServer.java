@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -58,6 +59,13 @@ final class RedisServer implements Server {
 
     LettuceConnectionFactory connections() {
         return connections;
+    }
+
+    @Override
+    public List<String> secrets() {
+        return login.values().stream()
+                .flatMap(value -> Stream.of(value.split("[/?&,:@]")))
+                .toList();
     }
 
     StringRedisTemplate redis() {

@@ -12,6 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -35,6 +37,31 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
 
     boolean isBroken() {
         return findings.stream().anyMatch(finding -> finding.verdict() == Verdict.BROKEN);
+    }
+
+    /** Returns a copy in which each of these words is a few stars. Short ones and numbers stay: they tell nothing. */
+    Report without(List<String> words) {
+        List<String> hidden = words.stream()
+                .filter(word -> word.length() > 2 && !word.matches("[0-9]+|true|false|redis|rediss|tcp|mem"))
+                .map(Pattern::quote)
+                .toList();
+        if (hidden.isEmpty()) {
+            return this;
+        }
+        Pattern pattern = Pattern.compile("(?<![A-Za-z0-9])(" + String.join("|", hidden) + ")(?![A-Za-z0-9])");
+        UnaryOperator<String> without = text -> pattern.matcher(text).replaceAll("***");
+        return new Report(
+                facts,
+                findings.stream()
+                        .map(finding -> new Finding(
+                                finding.part(),
+                                finding.verdict(),
+                                finding.subject(),
+                                without.apply(finding.text()),
+                                without.apply(finding.advice()),
+                                finding.evidence().stream().map(without).toList()))
+                        .toList(),
+                times);
     }
 
     /** The verdict in one sentence. */

@@ -8,6 +8,9 @@ interface Server extends AutoCloseable {
     /** The product and its version, without the address. */
     String product();
 
+    /** What no report may have: address, user, password. */
+    List<String> secrets();
+
     /** Looks at versions, settings, rights and messages. Changes nothing. */
     List<Finding> look();
 

@@ -83,6 +83,32 @@ class CheckTests {
     }
 
     @Test
+    void a_report_hides_what_messages_tell_of_the_server() {
+        Report report = new Report(
+                        Map.of(),
+                        List.of(Finding.broken(
+                                        Part.LOAD, "x", "db.example.com refused app, application", "GRANT TO app")
+                                .with(List.of("password s3cret!"))),
+                        Map.of())
+                .without(List.of("db.example.com", "app", "s3cret!", "5432", ""));
+
+        assertThat(report.toText())
+                .contains("*** refused ***, application", "GRANT TO ***", "password ***")
+                .doesNotContain("example", "s3cret");
+    }
+
+    @Test
+    @Tag("verification")
+    void a_part_that_cannot_run_ends_the_check_with_2_and_a_report_of_the_others() throws Exception {
+        try (OwnRedis readOnly = new OwnRedis("user reader on >reader ~* &* +@all -incr -incrby")) {
+            assertThat(check("redis://reader:reader@127.0.0.1:" + readOnly.port(), "--write", "--minutes", "1"))
+                    .isEqualTo(2);
+        }
+
+        assertThat(directory.resolve("report.txt")).content().contains("could not run", "HOLDS  primary server");
+    }
+
+    @Test
     void the_text_of_a_server_is_no_html() {
         Report report = new Report(
                 Map.of("server", "<script>alert(1)</script>"),
