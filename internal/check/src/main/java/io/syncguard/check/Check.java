@@ -213,7 +213,8 @@ public final class Check implements Callable<Integer> {
         LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings);
         Thread atExit = new Thread(
                 () -> {
-                    // Otherwise the processes would write what was just removed.
+                    // Otherwise they would write what was just removed.
+                    ContractRun.stop();
                     load.close();
                     area.close();
                 },
@@ -239,8 +240,10 @@ public final class Check implements Callable<Integer> {
             });
             add(List.of(clock.finding()), out);
         } finally {
-            atExit.run();
-            Runtime.getRuntime().removeShutdownHook(atExit);
+            if (Runtime.getRuntime().removeShutdownHook(atExit)) {
+                load.close();
+                area.close();
+            }
         }
     }
 

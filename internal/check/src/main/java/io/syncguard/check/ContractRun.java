@@ -10,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 import org.junit.platform.launcher.Launcher;
@@ -24,6 +26,11 @@ import org.junit.platform.launcher.core.LauncherFactory;
 
 /** Runs the contract of a store, and prints a line for each of its rules. */
 final class ContractRun implements TestExecutionListener {
+
+    /** One rule at a time has it. */
+    private static final Semaphore RUNNING = new Semaphore(1);
+
+    private static final int LONGEST_RULE_SECONDS = 10;
 
     private final PrintWriter out;
     private final Map<String, List<String>> broken = new LinkedHashMap<>();
@@ -72,6 +79,22 @@ final class ContractRun implements TestExecutionListener {
         all = started.countTestIdentifiers(TestIdentifier::isTest);
     }
 
+    /** Waits for the end of the running rule, and lets no other begin, for a process that ends. */
+    static void stop() {
+        try {
+            RUNNING.tryAcquire(LONGEST_RULE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void executionStarted(TestIdentifier test) {
+        if (test.isTest()) {
+            RUNNING.acquireUninterruptibly();
+        }
+    }
+
     @Override
     public void dynamicTestRegistered(TestIdentifier test) {
         all += test.isTest() ? 1 : 0;
@@ -85,6 +108,7 @@ final class ContractRun implements TestExecutionListener {
             }
             return;
         }
+        RUNNING.release();
         done++;
         rules.merge(groupOf(test), 1, Integer::sum);
         boolean holds = result.getStatus() == Status.SUCCESSFUL;
