@@ -369,10 +369,10 @@ class OpenInViewTests {
         private EntityManager entities;
 
         // sample: first-lock
-        @DistributedLock(name = "article", key = "#name")
+        @DistributedLock(name = "article", key = "#articleId")
         @Transactional
-        public void add(String name) {
-            entities.find(Article.class, name).amount++; // loaded under the lock
+        public void add(String articleId) {
+            entities.find(Article.class, articleId).amount++; // loaded under the lock
         }
         // end
     }
@@ -392,18 +392,18 @@ class OpenInViewTests {
         }
 
         // sample: first-lock-right
-        @PostMapping("/articles/{name}")
-        void add(@PathVariable("name") String name) {
-            stock.add(name); // the controller loads nothing
+        @PostMapping("/articles/{id}")
+        void add(@PathVariable("id") String articleId) {
+            stock.add(articleId); // the controller loads nothing
         }
         // end
 
         // sample: first-lock-wrong
-        @PostMapping("/articles/{name}/wrong")
-        void addWrong(@PathVariable("name") String name) throws Exception {
-            Article article = entities.find(Article.class, name); // loaded before the lock
+        @PostMapping("/articles/{id}/wrong")
+        void addWrong(@PathVariable("id") String articleId) throws Exception {
+            Article article = entities.find(Article.class, articleId); // loaded before the lock
             check(article);
-            stock.add(name); // with open-in-view, this changes the copy from before the lock
+            stock.add(articleId); // with open-in-view, this changes the copy from before the lock
         }
         // end
 

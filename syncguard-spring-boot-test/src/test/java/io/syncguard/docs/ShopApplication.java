@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Service;
 
-/** The application that the samples of docs/testing.md test. */
+/** The application that the samples of docs/testing.md and docs/first-lock.md test. */
 @SpringBootApplication
 class ShopApplication {
 
@@ -36,6 +36,14 @@ class ShopApplication {
         public String submit(String orderId) throws InterruptedException {
             return payments.charge(orderId);
         }
+    }
+
+    /** Locks what docs/first-lock.md locks, without JPA. */
+    @Service
+    static class ArticleStock {
+
+        @DistributedLock(name = "article", key = "#articleId")
+        public void add(String articleId) {}
     }
 
     @Service

@@ -13,6 +13,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockOperations;
+import io.syncguard.docs.ShopApplication.ArticleStock;
 import io.syncguard.docs.ShopApplication.OrderService;
 import io.syncguard.docs.ShopApplication.PaymentGateway;
 import io.syncguard.docs.ShopApplication.Scheduler;
@@ -29,7 +30,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
-/** The samples of docs/testing.md. */
+/** The samples of docs/testing.md, and the test of docs/first-lock.md. */
 class TestingSampleTests {
 
     @Nested
@@ -47,6 +48,22 @@ class TestingSampleTests {
         @Test
         void an_order_is_locked_while_it_is_submitted() {
             assertThatLock("order:42").isAcquiredDuring(() -> orders.submit("42"));
+        }
+    }
+    // end
+
+    @Nested
+    // sample: first-lock-test
+    @SpringBootTest(properties = "spring.datasource.url=jdbc:h2:mem:stock")
+    @AutoConfigureTestLocks
+    class ArticleStockTests {
+
+        @Autowired
+        ArticleStock stock;
+
+        @Test
+        void an_article_is_locked_while_it_is_added() {
+            assertThatLock("article:apple").isAcquiredDuring(() -> stock.add("apple"));
         }
     }
     // end

@@ -31,6 +31,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/GuideSamples.java",
                     "java/io/syncguard/docs/FencingSampleTests.java",
                     "java/io/syncguard/docs/IdempotencySampleTests.java",
+                    "java/io/syncguard/docs/RepeatedClickSampleTests.java",
                     "java/io/syncguard/docs/ScheduledJobRecipeTests.java",
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",

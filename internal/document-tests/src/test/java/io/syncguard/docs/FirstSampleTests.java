@@ -1,6 +1,7 @@
 package io.syncguard.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockEvent;
@@ -10,7 +11,9 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.annotation.Configuration;
@@ -30,6 +33,7 @@ class FirstSampleTests {
             assertThat(one.getBean(Payments.class).locks)
                     .containsExactly("order:42 for " + ttl + " s", "order:42 for " + ttl + " s");
             assertThat(one.getBean(Names.class).names).containsExactly("order", "order");
+            assertThatThrownBy(() -> one.getBean(Orders.class).submit("42")).isInstanceOf(OrderIsPaidException.class);
         });
     }
 
@@ -48,15 +52,18 @@ class FirstSampleTests {
         }
 
         // sample: first
-        @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
+        @DistributedLock(name = "order", key = "#orderId", waitTime = "0s") // a second click does not wait
         public Receipt submit(String orderId) {
+            if (payments.isPaid(orderId)) {
+                throw new OrderIsPaidException(orderId);
+            }
             return payments.charge(orderId); // one caller at a time for each order, on all instances
         }
         // end
 
         Receipt submitInCode(String orderId) {
             // sample: first-in-code
-            LockRequest request = LockRequest.of("order", orderId).ttl(Duration.ofSeconds(30));
+            LockRequest request = LockRequest.of("order", orderId).waitTime(Duration.ZERO);
             return locks.execute(request, lock -> payments.charge(orderId));
             // end
         }
@@ -64,14 +71,29 @@ class FirstSampleTests {
 
     record Receipt(String orderId) {}
 
+    static class OrderIsPaidException extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        OrderIsPaidException(String orderId) {
+            super(orderId);
+        }
+    }
+
     /** Notes under which lock it is called. */
     static class Payments {
 
         private final List<String> locks = new ArrayList<>();
+        private final Set<String> paid = new HashSet<>();
+
+        boolean isPaid(String orderId) {
+            return paid.contains(orderId);
+        }
 
         Receipt charge(String orderId) {
             LockHandle lock = LockHandle.current().orElseThrow();
             locks.add(lock.key() + " for " + lock.remaining().plusMillis(999).toSeconds() + " s");
+            paid.add(orderId);
             return new Receipt(orderId);
         }
     }
