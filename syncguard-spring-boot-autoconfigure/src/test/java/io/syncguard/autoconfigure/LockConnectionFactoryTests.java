@@ -27,6 +27,7 @@ import org.mockito.Mockito;
 import org.redisson.spring.data.connection.RedissonConnectionFactory;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -258,11 +259,13 @@ class LockConnectionFactoryTests {
     @Configuration(proxyBeanMethods = false)
     static class Marked {
 
+        // sample: lock-connections
         @Bean(defaultCandidate = false)
         @SyncGuardRedisConnectionFactory
-        LettuceConnectionFactory lockConnections(Environment environment) {
-            return RedisServer.connections(environment.getRequiredProperty("locks.url"));
+        LettuceConnectionFactory lockConnections(@Value("${locks.url}") String url) {
+            return new LettuceConnectionFactory(LettuceConnectionFactory.createRedisConfiguration(url));
         }
+        // end
     }
 
     @Configuration(proxyBeanMethods = false)

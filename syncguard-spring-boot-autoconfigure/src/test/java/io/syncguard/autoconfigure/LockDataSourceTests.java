@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.Driver;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,6 +57,11 @@ class LockDataSourceTests {
                     assertThat(jdbcDatabase).isEqualTo(orders.name());
                     assertLocksIn(database, application.getBean(LockTemplate.class));
                     assertThat(orders.relationsAndFunctions()).isEmpty();
+                    assertThat(application
+                                    .getBean("lockDataSource", HikariDataSource.class)
+                                    .isRunning())
+                            .as("has opened its own pool")
+                            .isFalse();
                 });
     }
 
@@ -199,11 +205,15 @@ class LockDataSourceTests {
     @Configuration(proxyBeanMethods = false)
     static class MarkedDataSource {
 
+        // sample: lock-data-source
         @Bean(defaultCandidate = false)
         @SyncGuardDataSource
-        DataSource lockDataSource(Environment environment) {
-            return PostgresServer.dataSource(environment.getRequiredProperty("locks.url"));
+        HikariDataSource lockDataSource(@Value("${locks.url}") String url) {
+            HikariDataSource dataSource = new HikariDataSource();
+            dataSource.setJdbcUrl(url);
+            return dataSource;
         }
+        // end
     }
 
     @Configuration(proxyBeanMethods = false)

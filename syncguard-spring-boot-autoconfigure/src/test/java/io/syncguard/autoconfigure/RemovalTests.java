@@ -8,6 +8,7 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.testing.MariaDbServer;
 import io.syncguard.testing.RedisServer;
 import io.syncguard.testing.SortedAutoConfigurations;
@@ -21,6 +22,8 @@ import java.util.Locale;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
@@ -94,17 +97,42 @@ class RemovalTests {
                     .run(RemovalTests::lock);
             assertThat(redis.commands().keys("{syncguard*")).hasSizeGreaterThan(2);
 
-            unlink(redis.commands(), patternOf(statements("redis")));
+            unlink(redis.commands(), statements("redis"));
 
             assertThat(redis.commands().keys("*")).containsExactly("{syncguard2}:of another");
         }
     }
 
+    @Test
+    void on_each_master_of_a_redis_cluster() throws IOException {
+        try (OwnRedisCluster cluster = new OwnRedisCluster()) {
+            Applications.withoutBoot()
+                    .withPropertyValues("syncguard.backend=redis", "syncguard.redis.shards=16")
+                    .withBean(LettuceConnectionFactory.class, cluster::connections)
+                    .run(application -> IntStream.range(0, 50)
+                            .forEach(number -> lock(application, LockRequest.of("order", String.valueOf(number)))));
+            String command = statements("redis-cluster");
+            assertThat(cluster.nodes())
+                    .allMatch(node -> node.commands().keys("{syncguard*").size() > 2);
+
+            for (OwnRedis node : cluster.nodes()) {
+                unlink(node.commands(), command);
+            }
+
+            assertThat(cluster.nodes())
+                    .allMatch(node -> node.commands().keys("*").isEmpty());
+        }
+    }
+
     private static void lock(AssertableApplicationContext application) {
+        lock(application, ORDER);
+    }
+
+    private static void lock(AssertableApplicationContext application, LockRequest request) {
         assertThat(application).hasNotFailed();
         assertThat(application
                         .getBean(LockTemplate.class)
-                        .<Boolean, RuntimeException>execute(ORDER, lock -> lock.isHeld()))
+                        .<Boolean, RuntimeException>execute(request, lock -> lock.isHeld()))
                 .isTrue();
     }
 
@@ -138,15 +166,22 @@ class RemovalTests {
         }
     }
 
-    private static void unlink(RedisCommands<String, String> redis, String pattern) {
-        ScanIterator<String> keys = ScanIterator.scan(redis, ScanArgs.Builder.matches(pattern));
-        keys.stream().toList().forEach(redis::unlink);
+    /** Does what the command does: it scans, and deletes so many keys with each {@code UNLINK}. */
+    private static void unlink(RedisCommands<String, String> redis, String command) {
+        int keys = Integer.parseInt(wordAfter("-n ", command));
+        List<String> found =
+                ScanIterator.scan(redis, ScanArgs.Builder.matches(wordAfter("--pattern ", command))).stream()
+                        .toList();
+        for (int from = 0; from < found.size(); from += keys) {
+            redis.unlink(
+                    found.subList(from, Math.min(from + keys, found.size())).toArray(String[]::new));
+        }
     }
 
-    private static String patternOf(String command) {
-        Matcher pattern = Pattern.compile("--pattern '([^']+)'").matcher(command);
-        assertThat(pattern.find()).isTrue();
-        return pattern.group(1);
+    private static String wordAfter(String option, String command) {
+        Matcher word = Pattern.compile(Pattern.quote(option) + "'?([^\\s']+)").matcher(command);
+        assertThat(word.find()).isTrue();
+        return word.group(1);
     }
 
     /** The block after this mark. */

@@ -35,6 +35,8 @@ class DocumentationTests {
                     "java/io/syncguard/docs/ScheduledJobRecipeTests.java",
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
+                    "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/LockConnectionFactoryTests.java",
+                    "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/LockDataSourceTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/OpenInViewTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/TenantLocksTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/ThirdStoreTests.java",

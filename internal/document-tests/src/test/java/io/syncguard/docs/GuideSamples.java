@@ -84,7 +84,7 @@ class GuideSamples {
             if (lock.remaining().compareTo(TIMEOUT) < 0) {
                 throw new IllegalStateException("Too little time is left. Nothing was sent");
             }
-            bank(transfer, cents); // fails after TIMEOUT
+            bank(transfer, cents); // TIMEOUT limits the whole call: connect, send, answer
         });
     }
     // end

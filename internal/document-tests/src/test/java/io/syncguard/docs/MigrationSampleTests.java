@@ -183,13 +183,16 @@ class MigrationSampleTests {
     @Test
     void an_order_is_charged_under_a_lock_with_its_fence() {
         instances.run((one, two) -> {
-            Orders orders = new Orders(one.getBean(LockTemplate.class), new ReentrantLock());
+            ReentrantLock old = new ReentrantLock();
+            Orders orders = new Orders(one.getBean(LockTemplate.class), old);
             orders.charge("42");
-            orders.chargeUnderBoth("42");
+            assertThat(orders.chargeUnderBoth("42")).isTrue();
             assertThat(orders.fences).hasSize(2).isSorted();
 
             two.getBean(LockManager.class).acquire(LockRequest.of("order", "42"));
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.charge("42"));
+            assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.chargeUnderBoth("42"));
+            assertThat(old.isLocked()).isFalse();
             assertThat(orders.tryCharge("42")).isFalse();
         });
     }
@@ -402,10 +405,13 @@ class MigrationSampleTests {
         // end
 
         // sample: migration-redisson-both
-        void chargeUnderBoth(String orderId) {
-            old.lock(); // RLock old = redisson.getLock("order:" + orderId)
+        boolean chargeUnderBoth(String orderId) throws InterruptedException {
+            if (!old.tryLock(100, TimeUnit.MILLISECONDS)) { // RLock old = redisson.getLock("order:" + orderId)
+                return false;
+            }
             try {
                 charge(orderId);
+                return true;
             } finally {
                 old.unlock();
             }
@@ -467,8 +473,8 @@ class MigrationSampleTests {
         }
 
         // sample: migration-shedlock-new-job
-        @Scheduled(cron = "${report.cron:0 0 3 * * *}")
-        @ScheduledLock(name = "nightly-report", holdAtMost = "2h", holdAtLeast = "1m")
+        @Scheduled(cron = "${report.cron:0 0 3 * * *}", zone = "UTC")
+        @ScheduledLock(name = "nightly-report", ttl = "2m", holdAtMost = "2h", holdAtLeast = "1m")
         public void run() {
             work.writeReport();
         }
