@@ -86,7 +86,8 @@ class SimulatedHistoriesTests {
 
         events.set(events.indexOf(release), release.answered(release.end(), Outcome.NOT_HELD));
 
-        assertThat(check(events)).extracting(Violation::rule).contains(Rule.NOTHING_VANISHES);
+        // If another request may have released it, the lease did not vanish, but was live at the next grant.
+        assertThat(check(events)).extracting(Violation::rule).containsAnyOf(Rule.NOTHING_VANISHES, Rule.ONE_LIVE_GRANT);
     }
 
     /** The rule that finds the bug, or the rules of which one does. */
