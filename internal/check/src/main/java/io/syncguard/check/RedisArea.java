@@ -93,7 +93,7 @@ final class RedisArea implements Area, ContractStore {
         return new StoreCalls(new RedisLockBackend(
                 server.connections(),
                 new RedisSettings(
-                        prefix(), RedisServer.timeout(), WAITER_TTL, 1, FenceSettings.from(FenceSource.CLOCK))));
+                        prefix(), RedisServer.TIMEOUT, WAITER_TTL, 1, FenceSettings.from(FenceSource.CLOCK))));
     }
 
     @Override

@@ -34,6 +34,9 @@ final class RedisServer implements Server {
 
     private static final int MESSAGE_SECONDS = 3;
 
+    /** The longest wait for an answer. */
+    static final Duration TIMEOUT = Duration.ofSeconds(5);
+
     private final Map<String, String> login;
     private final AnnotationConfigApplicationContext application = new AnnotationConfigApplicationContext();
     private final LettuceConnectionFactory connections;
@@ -43,10 +46,10 @@ final class RedisServer implements Server {
     /** @param login the settings of Spring Boot that lead to the server */
     RedisServer(Map<String, String> login) {
         this.login = Map.copyOf(login);
-        application
-                .getEnvironment()
-                .getPropertySources()
-                .addFirst(new MapPropertySource("login", new LinkedHashMap<>(login)));
+        Map<String, Object> settings = new LinkedHashMap<>(login);
+        // The end of a check must not wait for long if the server is away.
+        settings.put("spring.data.redis.timeout", TIMEOUT.toSeconds() + "s");
+        application.getEnvironment().getPropertySources().addFirst(new MapPropertySource("login", settings));
         application.register(DataRedisAutoConfiguration.class);
         application.refresh();
         connections = application.getBean(LettuceConnectionFactory.class);
@@ -302,11 +305,6 @@ final class RedisServer implements Server {
     @Override
     public Area newArea() {
         return new RedisArea(this, Check.newName());
-    }
-
-    /** How long the library waits for an answer of the server in the contract. */
-    static Duration timeout() {
-        return Duration.ofSeconds(5);
     }
 
     @Override

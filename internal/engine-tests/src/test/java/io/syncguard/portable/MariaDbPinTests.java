@@ -198,8 +198,9 @@ class MariaDbPinTests extends ContractFixture {
 
     private void awaitWaiter() {
         JdbcTemplate jdbc = new JdbcTemplate(pool);
-        await().until(() -> !jdbc.queryForList(
-                        "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
-                .isEmpty());
+        await().pollInterval(MariaDbSessionTests.BETWEEN_LOOKS)
+                .until(() -> !jdbc.queryForList(
+                                "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
+                        .isEmpty());
     }
 }
