@@ -66,6 +66,11 @@ abstract class JdbcServer implements Server {
         return jdbc;
     }
 
+    /** Returns the first column of the answer. */
+    final List<String> texts(String query, Object... arguments) {
+        return jdbc.query(query, (row, number) -> String.valueOf(row.getString(1)), arguments);
+    }
+
     /** Returns the only number of the answer. */
     final long number(String query, Object... arguments) {
         return Objects.requireNonNull(jdbc.queryForObject(query, Long.class, arguments));

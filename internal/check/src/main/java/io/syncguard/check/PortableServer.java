@@ -91,10 +91,8 @@ final class PortableServer extends JdbcServer {
     }
 
     private Finding leftovers() {
-        List<String> left = jdbc().queryForList(
-                        "SELECT table_name FROM information_schema.tables WHERE LOWER(table_name) LIKE"
-                                + " 'syncguard\\_check\\_%'",
-                        String.class);
+        List<String> left = texts("SELECT table_name FROM information_schema.tables WHERE LOWER(table_name) LIKE"
+                + " 'syncguard\\_check\\_%'");
         return left.isEmpty()
                 ? Finding.holds(Part.LOOK, "leftovers", "no earlier check left anything")
                 : Finding.warning(
@@ -111,11 +109,10 @@ final class PortableServer extends JdbcServer {
             return false;
         }
         try {
-            List<Long> running = jdbc().queryForList(
-                            "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?"
-                                    + " LIMIT 1",
-                            Long.class,
-                            "%" + name + "%");
+            List<String> running = texts(
+                    "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND info LIKE ?"
+                            + " LIMIT 1",
+                    "%" + name + "%");
             running.forEach(id -> jdbc().execute("KILL CONNECTION " + id));
             return !running.isEmpty();
         } catch (DataAccessException ex) {

@@ -159,10 +159,10 @@ final class PostgresArea extends JdbcArea {
             return;
         }
         dropData();
-        for (String drop : jdbc().queryForList(
+        for (String drop : server().texts(
                         "SELECT format('DROP ROUTINE %s', p.oid::regprocedure) FROM pg_proc p WHERE p.proname LIKE ?"
                                 + " AND p.pronamespace = current_schema()::regnamespace",
-                        String.class, name() + "\\_%")) {
+                        name() + "\\_%")) {
             jdbc().execute(drop);
         }
         jdbc().execute("DROP TYPE IF EXISTS " + tables.locks() + "_answer");

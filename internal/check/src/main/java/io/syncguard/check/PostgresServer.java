@@ -191,7 +191,7 @@ final class PostgresServer extends JdbcServer {
 
     private List<Finding> session() {
         List<Finding> findings = new ArrayList<>();
-        Map<String, Object> settings = jdbc().queryForMap("""
+        Map<String, @Nullable Object> settings = jdbc().queryForMap("""
                 SELECT pg_catalog.current_setting('default_transaction_isolation') AS isolation,
                     pg_catalog.current_setting('server_encoding') AS encoding,
                     pg_catalog.current_setting('max_connections')::INT AS most,
@@ -213,7 +213,7 @@ final class PostgresServer extends JdbcServer {
     }
 
     private Finding rights() {
-        List<String> missing = new ArrayList<>(jdbc().queryForList(MISSING_RIGHTS, String.class));
+        List<String> missing = new ArrayList<>(texts(MISSING_RIGHTS));
         if (!mayCreateSchema()
                 && Boolean.FALSE.equals(jdbc().queryForObject(
                                 "SELECT pg_catalog.has_schema_privilege(pg_catalog.current_schema(), 'CREATE')",
@@ -233,7 +233,7 @@ final class PostgresServer extends JdbcServer {
     }
 
     private Finding functions() {
-        List<String> hidden = jdbc().queryForList(HIDDEN_FUNCTIONS, String.class);
+        List<String> hidden = texts(HIDDEN_FUNCTIONS);
         return hidden.isEmpty()
                 ? Finding.holds(Part.LOOK, "search path", "no function hides one of the server")
                 : Finding.warning(
@@ -246,10 +246,9 @@ final class PostgresServer extends JdbcServer {
     }
 
     private Finding leftovers() {
-        List<String> left = jdbc().queryForList(
-                        "SELECT 'DROP SCHEMA ' || nspname || ' CASCADE' FROM pg_catalog.pg_namespace WHERE nspname LIKE"
-                                + " 'syncguard\\_check\\_%'",
-                        String.class);
+        List<String> left =
+                texts("SELECT 'DROP SCHEMA ' || nspname || ' CASCADE' FROM pg_catalog.pg_namespace WHERE nspname LIKE"
+                        + " 'syncguard\\_check\\_%'");
         return left.isEmpty()
                 ? Finding.holds(Part.LOOK, "leftovers", "no earlier check left anything")
                 : Finding.warning(
