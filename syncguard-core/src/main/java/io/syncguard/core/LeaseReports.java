@@ -41,7 +41,9 @@ final class LeaseReports {
         return new Extension(lease, lease.observation().extend());
     }
 
-    /** The extensions of the heartbeat have ended. Reported as the leases are now, on a thread that nothing waits for. */
+    /**
+     * The extensions of the heartbeat have ended. Reported as the leases are now, on a thread that nothing waits for.
+     */
     void extended(List<LeaseExtension> extensions) {
         if (!dispatcher.isInUse()) {
             return;

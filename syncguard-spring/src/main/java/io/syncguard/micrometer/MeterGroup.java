@@ -39,7 +39,7 @@ final class MeterGroup {
     private final MeterRegistry registry;
     private final Tags tags;
 
-    /** Those of an election are {@code null}: its members wait for days, and are refused by design. */
+    /** The timers of an election are {@code null}: its members wait for days, and are refused by design. */
     private final @Nullable Timer acquired;
 
     private final @Nullable Timer refused;

@@ -39,10 +39,11 @@ public @interface ScheduledLock {
     String name() default "";
 
     /**
-     * How long the key stays taken after the grant, at least: up to 365 days; default zero. It has to be longer than the
-     * clocks of the instances differ, and shorter than the interval. If it is too short, a late instance runs a short
-     * job again. If it is too long, runs are left out. With {@code fixedRate} or {@code fixedDelay}, each instance starts at another moment, so
-     * it has to be a little shorter than the interval; {@code 0s} lets each instance run the job.
+     * How long the key stays taken after the grant, at least: up to 365 days; default zero. It has to be longer
+     * than the clocks of the instances differ, and shorter than the interval. If it is too short, a late instance
+     * runs a short job again. If it is too long, runs are left out. With {@code fixedRate} or {@code fixedDelay},
+     * each instance starts at another moment, so it has to be a little shorter than the interval; {@code 0s} lets
+     * each instance run the job.
      */
     @AliasFor(annotation = DistributedLock.class)
     String holdAtLeast() default "";
