@@ -14,12 +14,14 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -36,6 +38,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     public static final Duration TTL = Duration.ofSeconds(30);
+
+    private static final String THREAD = "another";
+
+    private static final Duration RARELY = Duration.ofMillis(100);
 
     private static final Pattern SENDER = Pattern.compile("syncguard-(heartbeat|waiters|release)-\\d+");
 
@@ -183,11 +189,24 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     /**
      * Moves the clock second by second until the condition is true, because a thread may begin to wait for a time only
-     * now.
+     * now. While no thread of the test waits on the clock any more, it moves the clock rarely: on a busy machine, a
+     * deadline would pass before the last request is sent.
      */
     public void advanceUntil(Callable<Boolean> done) {
+        Map<Thread, Long> read = new HashMap<>();
+        AtomicLong advancedAt = new AtomicLong(System.nanoTime());
         eventually().until(() -> {
-            time.advance(Duration.ofSeconds(1));
+            Map<Thread, Long> looks = time.looks();
+            List<Thread> ofTest = looks.keySet().stream()
+                    .filter(each -> each.getName().equals(THREAD) && each.isAlive())
+                    .toList();
+            if (ofTest.isEmpty()
+                    || ofTest.stream().anyMatch(each -> looks.getOrDefault(each, 0L) >= read.getOrDefault(each, 0L) + 2)
+                    || System.nanoTime() - advancedAt.get() > RARELY.toNanos()) {
+                time.advance(Duration.ofSeconds(1));
+                read.putAll(looks);
+                advancedAt.set(System.nanoTime());
+            }
             return done.call();
         });
     }
@@ -243,7 +262,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     private static Thread start(FutureTask<?> task) {
-        Thread thread = new Thread(task, "another");
+        Thread thread = new Thread(task, THREAD);
         thread.setDaemon(true);
         thread.start();
         return thread;
