@@ -1,18 +1,19 @@
 package io.syncguard.verification.history;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.syncguard.verification.history.HistoryEvent.Kind;
 import io.syncguard.verification.history.HistoryEvent.Lease;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
 import io.syncguard.verification.history.HistoryEvent.Source;
-import io.syncguard.verification.history.Violation.Rule;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A history of one key, written by hand. Times are milliseconds. A call takes one millisecond, and the server acts in
  * its middle. The server's clock is far ahead of the monotonic one.
+ *
+ * <p>A call with the lock {@code "b/first"} is one of process b. So are the later calls with {@code "first"}.
  */
 final class HistoryScript {
 
@@ -22,6 +23,10 @@ final class HistoryScript {
 
     private final List<HistoryEvent> events = new ArrayList<>();
     private final ProcessTimes processes = new ProcessTimes();
+
+    /** The process that used a lock first. */
+    private final Map<String, String> users = new HashMap<>();
+
     private String process = "a";
     private String client = "client";
     private long took = 1;
@@ -39,28 +44,10 @@ final class HistoryScript {
 
     /** Two writers arrive one after the other, and the holder releases. */
     static HistoryScript twoWait() {
-        return held().by("b")
-                .queue("first", 10)
-                .by("c")
-                .queue("second", 20)
-                .by("a")
-                .release("holder", 30, Outcome.OK);
+        return held().queue("b/first", 10).queue("c/second", 20).release("holder", 30, Outcome.OK);
     }
 
-    static void accepts(HistoryScript script) {
-        assertThat(script.check()).isEmpty();
-    }
-
-    /** Expects a violation of this rule, with a message that names events of the history. */
-    static void rejects(Rule rule, String message, HistoryScript script) {
-        assertThat(script.check()).anySatisfy(violation -> {
-            assertThat(violation.rule()).isEqualTo(rule);
-            assertThat(violation.message()).contains(message);
-            assertThat(script.events).anyMatch(event -> violation.message().contains(event.name()));
-        });
-    }
-
-    /** The client of the following calls. */
+    /** The process of the following calls without a lock, and of locks without a process. */
     HistoryScript by(String process) {
         this.process = process;
         return this;
@@ -128,8 +115,9 @@ final class HistoryScript {
     }
 
     HistoryScript handed(String lock, long fence, long grantedAt, long firstLease, long at) {
+        String name = lock.substring(lock.indexOf('/') + 1);
         long acquire = events.stream()
-                .filter(event -> event.is(Kind.ACQUIRE) && event.lock().equals(lock) && event.start() <= at * MILLI)
+                .filter(event -> event.is(Kind.ACQUIRE) && event.lock().equals(name) && event.start() <= at * MILLI)
                 .mapToLong(event -> event.source().number())
                 .reduce(0, (before, after) -> after);
         return add(during(Kind.HANDED_OVER, lock, at, at)
@@ -277,7 +265,13 @@ final class HistoryScript {
     }
 
     private HistoryEvent during(Kind kind, String lock, long from, long to) {
-        return HistoryEvent.of(kind, new Source(process, client, events.size()), "key", lock, from * MILLI)
+        int slash = lock.indexOf('/');
+        String name = lock.substring(slash + 1);
+        String user = slash < 0 ? users.getOrDefault(name, process) : lock.substring(0, slash);
+        if (!name.isEmpty()) {
+            users.putIfAbsent(name, user);
+        }
+        return HistoryEvent.of(kind, new Source(user, client, events.size()), "key", name, from * MILLI)
                 .answered(to * MILLI, Outcome.OK);
     }
 
