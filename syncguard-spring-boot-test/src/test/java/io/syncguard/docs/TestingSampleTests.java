@@ -132,14 +132,12 @@ class TestingSampleTests {
         // end
 
         @Test
-        // sample: test-history
         void the_locks_of_two_orders_are_never_held_together() throws Exception {
             orders.submit("42");
             orders.submit("43");
 
             assertThatLock("order:42").wasAcquired(1).wasNeverHeldTogetherWith("order:43");
         }
-        // end
 
         private String submit(String orderId) {
             try {

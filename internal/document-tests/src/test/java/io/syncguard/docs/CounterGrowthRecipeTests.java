@@ -43,7 +43,8 @@ class CounterGrowthRecipeTests {
 
     private static final Path RESOURCES = Path.of("src/test/resources/io/syncguard/docs");
 
-    private final RecipeInstances counting = instances("counter");
+    private final RecipeInstances counting =
+            new RecipeInstances(Application.class, "SELECT 1", "syncguard.fences=counter");
 
     @Test
     void the_number_of_counters_and_their_growth_are_shown_without_reading_them() {
@@ -107,21 +108,6 @@ class CounterGrowthRecipeTests {
     }
 
     @Test
-    void counters_that_are_older_than_the_retention_are_idle() {
-        RecipeInstances byTheClock = instances("clock");
-        byTheClock.run((one, two) -> {
-            LockTemplate locks = one.getBean(LockTemplate.class);
-            locks.executeWithoutResult(LockRequest.of("order:new"), lock -> {});
-            locks.executeWithoutResult(LockRequest.of("order:old"), lock -> {});
-            byTheClock.database.update(
-                    "UPDATE syncguard_fence_counters SET fence = fence - ? WHERE key_debug = 'order:old'",
-                    FenceSettings.RETENTION.plusHours(1).toMillis() * 100);
-
-            assertThat(rows(byTheClock, "counter-idle")).containsExactly(Map.of("idle", 1L));
-        });
-    }
-
-    @Test
     void counters_in_redis_are_found_without_keys() {
         try (OwnRedis redis = new OwnRedis()) {
             new ApplicationContextRunner()
@@ -155,10 +141,6 @@ class CounterGrowthRecipeTests {
                         assertThat(commands).hasSize(4);
                     });
         }
-    }
-
-    private static RecipeInstances instances(String fences) {
-        return new RecipeInstances(Application.class, "SELECT 1", "syncguard.fences=" + fences);
     }
 
     /** @param key SQL of the n-th key */

@@ -31,13 +31,6 @@ import reactor.core.publisher.Mono;
 /** The samples of the documents, compiled. {@link DocumentationTests} checks that both are equal. */
 class GuideSamples {
 
-    // sample: annotation
-    @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
-    Receipt submit(String orderId) {
-        return charge(orderId);
-    }
-    // end
-
     // sample: collection
     @DistributedLock(name = "account", key = "{#from, #to}")
     void transfer(String from, String to, long cents) {

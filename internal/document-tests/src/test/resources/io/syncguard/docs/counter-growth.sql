@@ -17,9 +17,3 @@ GROUP BY name
 ORDER BY counters DESC
 LIMIT 10;
 -- end
-
--- sample: counter-idle
-SELECT count(*) AS idle -- for longer than seven days
-FROM syncguard_fence_counters
-WHERE fence < (syncguard_locks_now() - 7 * 86400000::BIGINT) * 100;
--- end
