@@ -241,11 +241,6 @@ class GuideSamples {
         return new LockObservationConvention() {
 
             @Override
-            public KeyValues getLowCardinalityKeyValues(LockObservationContext lock) {
-                return KeyValues.of("lock", lock.name());
-            }
-
-            @Override
             public KeyValues getHighCardinalityKeyValues(LockObservationContext lock) {
                 return KeyValues.of("key", lock.request().key());
             }

@@ -193,7 +193,6 @@ class MigrationSampleTests {
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.charge("42"));
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.chargeUnderBoth("42"));
             assertThat(old.isLocked()).isFalse();
-            assertThat(orders.tryCharge("42")).isFalse();
         });
     }
 
@@ -394,13 +393,6 @@ class MigrationSampleTests {
         void charge(String orderId) {
             LockRequest request = LockRequest.of("order", orderId).waitTime(Duration.ofMillis(100));
             locks.executeWithoutResult(request, lock -> charge(orderId, lock.fence()));
-        }
-        // end
-
-        // sample: migration-redisson-try
-        boolean tryCharge(String orderId) {
-            LockRequest request = LockRequest.of("order", orderId).holdAtMost(Duration.ofSeconds(30));
-            return locks.tryExecuteWithoutResult(request, lock -> charge(orderId, lock.fence()));
         }
         // end
 
