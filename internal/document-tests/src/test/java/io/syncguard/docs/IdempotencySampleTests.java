@@ -214,7 +214,6 @@ class IdempotencySampleTests {
         // end
     }
 
-    // sample: idempotent-controller
     @RestController
     record PaymentController(Payments payments) {
 
@@ -228,7 +227,6 @@ class IdempotencySampleTests {
                     : ResponseEntity.badRequest().build();
         }
     }
-    // end
 
     /** Repeats what the answer allows, after the time that it names, and not for ever. */
     record PaymentClient(RestClient rest, Consumer<Duration> pause) {
