@@ -185,11 +185,9 @@ class CounterGrowthRecipeTests {
         @DistributedLock(name = "stock", key = "#item")
         public void reserve(String item) {}
 
-        // sample: counter-buckets
         @DistributedLock(name = "parcel", key = "T(Math).floorMod(#parcelId.hashCode(), 256)")
         public void ship(String parcelId) {
             // 256 counters for ever, however many parcels
         }
-        // end
     }
 }

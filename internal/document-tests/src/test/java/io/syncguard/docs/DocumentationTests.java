@@ -40,7 +40,6 @@ class DocumentationTests {
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/OpenInViewTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/TenantLocksTests.java",
                     "../../../../syncguard-spring-boot-autoconfigure/src/test/java/io/syncguard/autoconfigure/ThirdStoreTests.java",
-                    "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
                     "java/io/syncguard/docs/DrainRecipeTests.java",
                     "java/io/syncguard/docs/OperatorCommandTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",

@@ -10,11 +10,9 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.TryResult;
-import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.leader.LeaderRegistration;
-import io.syncguard.leader.LeaderRevokedEvent;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
 import java.io.IOException;
@@ -23,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.event.EventListener;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -107,18 +104,6 @@ class GuideSamples {
     }
     // end
 
-    // sample: leader-events
-    @EventListener
-    void elected(LeaderElectedEvent event) {
-        log("leads " + event.name() + " under fence " + event.fence());
-    }
-
-    @EventListener
-    void revoked(LeaderRevokedEvent event) {
-        log("leads " + event.name() + " no longer: " + event.reason());
-    }
-    // end
-
     private final LockTemplate locks;
     private final LockManager manager;
     private final ExecutorService executor;
@@ -189,8 +174,6 @@ class GuideSamples {
     }
 
     private static void bank(String transfer, long cents) {}
-
-    private static void log(String line) {}
 
     private static void dispatch(String order, Fence fence) {}
 
