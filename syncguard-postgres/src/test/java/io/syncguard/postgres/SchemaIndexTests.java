@@ -8,12 +8,7 @@ import io.syncguard.LockException;
 import io.syncguard.autoconfigure.TestDatabase;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,16 +34,13 @@ class SchemaIndexTests {
                 "syncguard_locks_waiters; key, arrival; UPDATE pg_index SET indisvalid = false WHERE indexrelid ="
                         + " '%s'::regclass",
             })
-    void a_missing_index_is_a_warning_with_the_statement_that_makes_it(String table, String columns, String change)
-            throws IOException {
+    void a_missing_index_is_a_warning_with_the_statement_that_makes_it(String table, String columns, String change) {
         database.jdbc().execute(change.formatted(indexOn(table, columns)));
 
-        assertThat(documentedQuery()).containsExactly(table + " (" + columns + ")");
         String statement = "CREATE INDEX CONCURRENTLY ON " + table + " (" + columns + ")";
         assertThat(warnings()).singleElement().asString().contains(table).endsWith("Run: " + statement);
         database.jdbc().execute(statement);
         assertThat(warnings()).isEmpty();
-        assertThat(documentedQuery()).isEmpty();
     }
 
     @ParameterizedTest
@@ -120,16 +112,5 @@ class SchemaIndexTests {
                         String.class,
                         table,
                         "%(" + columns + ")");
-    }
-
-    /** What docs/postgresql.md tells operators to ask. */
-    private List<String> documentedQuery() throws IOException {
-        try (InputStream samples = SchemaIndexTests.class.getResourceAsStream("/io/syncguard/docs/rights.sql")) {
-            String all = new String(samples.readAllBytes(), StandardCharsets.UTF_8);
-            Matcher query = Pattern.compile("(?s)-- sample: missing-indexes\\R(.*?);\\R-- end")
-                    .matcher(all);
-            assertThat(query.find()).isTrue();
-            return database.jdbc().queryForList(query.group(1), String.class);
-        }
     }
 }

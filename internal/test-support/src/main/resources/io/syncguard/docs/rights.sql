@@ -45,18 +45,3 @@ GRANT SELECT, INSERT, UPDATE ON locking.syncguard_fences TO billing;
 GRANT CONNECT ON DATABASE shop TO orders;
 GRANT USAGE, CREATE ON SCHEMA locking TO orders;
 -- end
-
--- sample: missing-indexes
-SELECT wanted FROM (VALUES
-    ('syncguard_locks (key)'), ('syncguard_locks (lock_id)'), ('syncguard_locks (expires_at_ms)'),
-    ('syncguard_locks_shared (lock_id)'), ('syncguard_locks_shared (expires_at_ms)'),
-    ('syncguard_locks_shared (key, expires_at_ms)'),
-    ('syncguard_locks_waiters (lock_id)'), ('syncguard_locks_waiters (key, arrival)'),
-    ('syncguard_fence_counters (fence_key)')
-) AS indexes (wanted)
-WHERE NOT EXISTS (
-    SELECT FROM pg_index
-    WHERE indrelid = split_part(wanted, ' ', 1)::regclass AND indisvalid
-        AND pg_get_indexdef(indexrelid) LIKE '%USING btree ' || substr(wanted, strpos(wanted, '('))
-);
--- end
