@@ -2,8 +2,11 @@ package io.syncguard.check;
 
 import io.syncguard.check.JdbcServer.Login;
 import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
 
 /** Finds the kind of server by its URL. */
 final class Address {
@@ -31,7 +34,8 @@ final class Address {
             return new PortableServer(new Login(url.replaceFirst("jdbc:mysql:", "jdbc:mariadb:"), user, password));
         }
         if (url.startsWith("redis://") || url.startsWith("rediss://")) {
-            return new RedisServer(redis("spring.data.redis.url", url, user, password));
+            // Spring Boot takes the login of this property alone.
+            return new RedisServer(redis("spring.data.redis.url", withLogin(url, user, password), "", ""));
         }
         if (url.startsWith("redis-cluster://")) {
             return new RedisServer(
@@ -47,6 +51,20 @@ final class Address {
         throw new IllegalArgumentException(
                 "The address has to begin with jdbc:postgresql:, jdbc:mariadb:, jdbc:mysql:, jdbc:h2:, redis://,"
                         + " rediss://, redis-cluster:// or redis-sentinel://");
+    }
+
+    /** Adds what the URL lacks. */
+    private static String withLogin(String url, String user, String password) {
+        String inUrl = URI.create(url).getRawUserInfo();
+        if (user.isEmpty() && password.isEmpty() || inUrl != null && inUrl.contains(":")) {
+            return url;
+        }
+        String login = (inUrl == null ? escaped(user) : inUrl) + ":" + escaped(password) + "@";
+        return url.replaceFirst("//([^@/]*@)?", Matcher.quoteReplacement("//" + login));
+    }
+
+    private static String escaped(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     private static Map<String, String> redis(String property, String value, String user, String password) {

@@ -11,6 +11,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertPathBuilderException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -46,6 +47,9 @@ import picocli.CommandLine.Spec;
 public final class Check implements Callable<Integer> {
 
     private static final int COULD_NOT_RUN = 2;
+
+    private static final String TRUST =
+            ". Trust the certificate of the server: -Djavax.net.ssl.trustStore=FILE before -jar";
 
     private static final int WRITES = 200;
 
@@ -106,6 +110,9 @@ public final class Check implements Callable<Integer> {
     private final Map<String, String> times = new LinkedHashMap<>();
     private boolean failed;
 
+    /** Removes what the check has made so far. */
+    private volatile Runnable removal = () -> {};
+
     /** @param arguments see {@code --help}. A worker's main class comes first in the processes of a check */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 0 && arguments[0].equals(StressWorker.class.getName())) {
@@ -145,7 +152,8 @@ public final class Check implements Callable<Integer> {
         while (cause.getCause() != null && cause.getCause() != cause) {
             cause = cause.getCause();
         }
-        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+        String message = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+        return message + (cause instanceof CertPathBuilderException ? TRUST : "");
     }
 
     /** A new name for a schema, tables or keys of this tool. */
@@ -209,24 +217,55 @@ public final class Check implements Callable<Integer> {
     }
 
     private void checkWith(Server server, long end, PrintWriter out) {
-        Area area = server.newArea();
-        LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings);
         Thread atExit = new Thread(
                 () -> {
-                    // Otherwise they would write what was just removed.
-                    ContractRun.stop();
-                    load.close();
-                    area.close();
+                    // Otherwise a step would write what was just removed.
+                    Writing.stop();
+                    removal.run();
                 },
                 "remove-area");
         Runtime.getRuntime().addShutdownHook(atExit);
+        try {
+            checkInArea(server, end, out);
+        } finally {
+            Writing.begin();
+            removal.run();
+            removal = () -> {};
+            Writing.end();
+            try {
+                Runtime.getRuntime().removeShutdownHook(atExit);
+            } catch (IllegalStateException ex) {
+                // It runs, and has nothing to do.
+            }
+        }
+    }
+
+    private void checkInArea(Server server, long end, PrintWriter out) {
+        Area area;
+        Writing.begin();
+        try {
+            area = server.newArea();
+            removal = () -> remove(area, out);
+        } catch (RuntimeException ex) {
+            cannotWrite(server, ex, out);
+            return;
+        } finally {
+            Writing.end();
+        }
+        LoadRun load = new LoadRun(area, restart ? () -> awaitRestart(out) : null, out, workerSettings);
+        removal = () -> {
+            load.close();
+            remove(area, out);
+        };
         out.println("It writes to " + area.leftovers() + " and removes that at the end, also after Ctrl-C");
         try (ClockWatch clock = new ClockWatch(server::clockMillis)) {
             clock.start();
+            Writing.begin();
             run(Part.LOOK, out, () -> {
                 add(List.of(repeats(area)), out);
                 times.putAll(Times.measure(server, area));
             });
+            Writing.end();
             out.println(Part.CONTRACT.title());
             run(
                     Part.CONTRACT,
@@ -239,11 +278,29 @@ public final class Check implements Callable<Integer> {
                 facts.put("load", load.happened());
             });
             add(List.of(clock.finding()), out);
-        } finally {
-            if (Runtime.getRuntime().removeShutdownHook(atExit)) {
-                load.close();
-                area.close();
-            }
+        }
+    }
+
+    private void cannotWrite(Server server, RuntimeException failure, PrintWriter out) {
+        failed = true;
+        out.println("It cannot write: " + reason(failure));
+        // The reason may have the address.
+        String why = "the check cannot write";
+        add(
+                List.of(
+                        Finding.notTried(
+                                Part.CONTRACT, "all rules", why, "If the user lacks rights: " + server.rightsOfAreas()),
+                        Finding.notTried(Part.LOAD, "all promises", why)),
+                out);
+    }
+
+    /** Says so if that fails: the results stand. */
+    private static void remove(Area area, PrintWriter out) {
+        try {
+            area.close();
+        } catch (RuntimeException ex) {
+            out.println("It could not remove " + area.leftovers() + ": " + reason(ex));
+            out.flush();
         }
     }
 
@@ -288,7 +345,7 @@ public final class Check implements Callable<Integer> {
 
     private void add(List<Finding> found, PrintWriter out) {
         findings.addAll(found);
-        found.forEach(each -> out.println("  " + each.verdict() + "  " + each.subject() + ": " + each.text()));
+        found.forEach(each -> out.print(each.inLines()));
         out.flush();
     }
 

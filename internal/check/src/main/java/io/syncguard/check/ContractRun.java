@@ -2,7 +2,10 @@ package io.syncguard.check;
 
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.check.Finding.Part;
+import io.syncguard.concurrent.Chain;
 import io.syncguard.core.ContractStore;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -10,8 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 import org.junit.platform.launcher.Launcher;
@@ -27,13 +28,12 @@ import org.junit.platform.launcher.core.LauncherFactory;
 /** Runs the contract of a store, and prints a line for each of its rules. */
 final class ContractRun implements TestExecutionListener {
 
-    /** One rule at a time has it. */
-    private static final Semaphore RUNNING = new Semaphore(1);
-
-    private static final int LONGEST_RULE_SECONDS = 10;
-
     private final PrintWriter out;
     private final Map<String, List<String>> broken = new LinkedHashMap<>();
+
+    /** Rules for which the server was too slow. They tell nothing about promises. */
+    private final Map<String, List<String>> late = new LinkedHashMap<>();
+
     private final Map<String, Integer> rules = new LinkedHashMap<>();
     private final long began = System.nanoTime();
     private TestPlan plan;
@@ -79,19 +79,10 @@ final class ContractRun implements TestExecutionListener {
         all = started.countTestIdentifiers(TestIdentifier::isTest);
     }
 
-    /** Waits for the end of the running rule, and lets no other begin, for a process that ends. */
-    static void stop() {
-        try {
-            RUNNING.tryAcquire(LONGEST_RULE_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     @Override
     public void executionStarted(TestIdentifier test) {
         if (test.isTest()) {
-            RUNNING.acquireUninterruptibly();
+            Writing.begin();
         }
     }
 
@@ -108,7 +99,7 @@ final class ContractRun implements TestExecutionListener {
             }
             return;
         }
-        RUNNING.release();
+        Writing.end();
         done++;
         rules.merge(groupOf(test), 1, Integer::sum);
         boolean holds = result.getStatus() == Status.SUCCESSFUL;
@@ -116,7 +107,7 @@ final class ContractRun implements TestExecutionListener {
         out.printf(
                 Locale.ROOT,
                 "  %-6s %s: %s   (%d of %d, about %d s left)%n",
-                holds ? "holds" : "BROKEN",
+                holds ? "holds" : isLate(result) ? "late" : "BROKEN",
                 groupOf(test),
                 ruleOf(test),
                 done,
@@ -129,12 +120,20 @@ final class ContractRun implements TestExecutionListener {
     }
 
     private void failed(TestIdentifier test, TestExecutionResult result) {
-        broken.computeIfAbsent(groupOf(test), any -> new ArrayList<>())
+        (isLate(result) ? late : broken)
+                .computeIfAbsent(groupOf(test), any -> new ArrayList<>())
                 .add(ruleOf(test)
                         + result.getThrowable()
                                 .map(failure -> ": "
                                         + String.valueOf(failure.getMessage()).strip())
                                 .orElse(""));
+    }
+
+    private static boolean isLate(TestExecutionResult result) {
+        return result.getThrowable().stream()
+                .flatMap(Chain::causes)
+                .anyMatch(cause ->
+                        cause instanceof LockException failure && failure.code() == LockErrorCode.NETWORK_TIMEOUT);
     }
 
     /** The name of the contract with this rule. */
@@ -157,11 +156,20 @@ final class ContractRun implements TestExecutionListener {
 
     private List<Finding> findings() {
         List<Finding> findings = new ArrayList<>();
+        late.forEach((group, failed) -> findings.add(Finding.warning(
+                        Part.CONTRACT,
+                        group,
+                        failed.size() + " rules were not judged, because the server did not answer in time",
+                        "Run the check again when the server and this machine are less busy")
+                .with(failed)));
         rules.forEach((group, count) -> {
             List<String> failed = broken.getOrDefault(group, List.of());
             findings.add(
                     failed.isEmpty()
-                            ? Finding.holds(Part.CONTRACT, group, count + " rules")
+                            ? Finding.holds(
+                                    Part.CONTRACT,
+                                    group,
+                                    count - late.getOrDefault(group, List.of()).size() + " rules")
                             : Finding.broken(
                                             Part.CONTRACT,
                                             group,

@@ -51,10 +51,25 @@ record Finding(Part part, Verdict verdict, String subject, String text, String a
     }
 
     static Finding notTried(Part part, String subject, String why) {
-        return new Finding(part, Verdict.NOT_TRIED, subject, why, "", List.of());
+        return notTried(part, subject, why, "");
+    }
+
+    static Finding notTried(Part part, String subject, String why, String advice) {
+        return new Finding(part, Verdict.NOT_TRIED, subject, why, advice, List.of());
     }
 
     Finding with(List<String> evidence) {
         return new Finding(part, verdict, subject, text, advice, List.copyOf(evidence));
+    }
+
+    /** All of it, in lines that end. */
+    String inLines() {
+        StringBuilder lines = new StringBuilder("  " + verdict + "  " + subject + ": " + text + "\n");
+        if (!advice.isEmpty()) {
+            lines.append("    -> ").append(advice).append('\n');
+        }
+        evidence.forEach(each ->
+                lines.append("    ").append(each.replace("\n", "\n    ")).append('\n'));
+        return lines.toString();
     }
 }

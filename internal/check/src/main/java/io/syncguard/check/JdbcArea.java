@@ -47,6 +47,15 @@ abstract class JdbcArea implements Area, ContractStore {
         jdbc().update("INSERT INTO " + prefix + "writes (number) VALUES (0)");
     }
 
+    /** Removes what was made before this failure. */
+    final void closeAfter(RuntimeException failure) {
+        try {
+            close();
+        } catch (RuntimeException ex) {
+            failure.addSuppressed(ex);
+        }
+    }
+
     final void dropData() {
         data.drop();
         jdbc().execute("DROP TABLE IF EXISTS " + prefix + "writes");

@@ -46,7 +46,7 @@ final class PortableArea extends JdbcArea {
             new PortableSchema(locks, new PortableScript(dialect, tables), null).initialize(List::of);
             createData();
         } catch (RuntimeException ex) {
-            close();
+            closeAfter(ex);
             throw ex;
         }
     }

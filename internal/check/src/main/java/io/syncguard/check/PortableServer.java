@@ -1,12 +1,15 @@
 package io.syncguard.check;
 
+import io.syncguard.LockSetupException;
 import io.syncguard.check.Finding.Part;
 import io.syncguard.portable.Dialect;
 import io.syncguard.portable.H2Dialect;
 import io.syncguard.portable.MySqlDialect;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
 
 /** MariaDB, MySQL or H2. */
 final class PortableServer extends JdbcServer {
@@ -22,7 +25,9 @@ final class PortableServer extends JdbcServer {
 
     @Override
     public String product() {
-        return h2 ? "H2 " + value("SELECT H2VERSION()") : value("SELECT VERSION()");
+        return String.valueOf(jdbc().execute((ConnectionCallback<String>)
+                connection -> connection.getMetaData().getDatabaseProductName() + " "
+                        + connection.getMetaData().getDatabaseProductVersion()));
     }
 
     /** Its waiters poll. */
@@ -44,19 +49,32 @@ final class PortableServer extends JdbcServer {
     @Override
     public List<Finding> look() {
         List<Finding> findings = new ArrayList<>();
-        findings.add(Finding.holds(Part.LOOK, "version", product()));
+        findings.add(startOfTheLibrary());
         findings.addAll(
                 h2
                         ? lookForOthers("SELECT DATABASE_PATH()", "SELECT NOT READONLY()")
                         : lookForOthers(
                                 "SELECT CONCAT_WS(' ', @@hostname, @@port, @@server_id)",
-                                "SELECT @@read_only = 0 AND @@tx_read_only = 0"));
+                                "SELECT CONCAT(@@read_only) IN ('0', 'OFF')"));
         findings.add(durability());
         if (!h2) {
             findings.add(sessions());
         }
         findings.add(leftovers());
         return findings;
+    }
+
+    /** The version, and whether the server is one of a cluster whose servers do not see each other's locks. */
+    private Finding startOfTheLibrary() {
+        return Objects.requireNonNull(jdbc().execute((ConnectionCallback<Finding>) connection -> {
+            try {
+                dialect.check(connection);
+                return Finding.holds(Part.LOOK, "version", product());
+            } catch (LockSetupException ex) {
+                return Finding.broken(
+                        Part.LOOK, "the library starts", ex.problem(), String.join("; or ", ex.nextSteps()));
+            }
+        }));
     }
 
     private Finding durability() {
@@ -83,11 +101,7 @@ final class PortableServer extends JdbcServer {
     }
 
     private Finding sessions() {
-        return Finding.holds(
-                Part.LOOK,
-                "sessions",
-                "at most " + value("SELECT @@max_connections") + " connections; transactions are "
-                        + value("SELECT @@transaction_isolation") + " by default, which changes no lock");
+        return Finding.holds(Part.LOOK, "sessions", "at most " + value("SELECT @@max_connections") + " connections");
     }
 
     private Finding leftovers() {
@@ -119,6 +133,16 @@ final class PortableServer extends JdbcServer {
             // The session has ended, or the right is missing.
             return false;
         }
+    }
+
+    @Override
+    public String rightsOfAreas() {
+        return h2
+                ? value("SELECT 'GRANT ALTER ANY SCHEMA TO \"' || CURRENT_USER || '\"'")
+                : value(
+                        "SELECT CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP ON `', DATABASE(), '`.* TO ',"
+                                + " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@',"
+                                + " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))");
     }
 
     @Override

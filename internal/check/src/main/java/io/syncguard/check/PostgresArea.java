@@ -39,7 +39,7 @@ final class PostgresArea extends JdbcArea {
             new PostgresSchema(server.pool(), tables).initialize();
             createData();
         } catch (RuntimeException ex) {
-            close();
+            closeAfter(ex);
             throw ex;
         }
     }

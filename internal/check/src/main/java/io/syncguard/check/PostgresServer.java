@@ -32,12 +32,21 @@ final class PostgresServer extends JdbcServer {
             """;
 
     private static final String MISSING_RIGHTS = """
-            SELECT pg_catalog.format('GRANT %s ON %s TO %I', r.name, c.oid::pg_catalog.regclass, current_user)
-            FROM pg_catalog.pg_class c
-            JOIN (VALUES ('syncguard_locks', true), ('syncguard_locks_shared', true), ('syncguard_locks_waiters', true),
-                ('syncguard_fence_counters', false)) AS t (name, deletes) ON t.name = c.relname AND c.relkind = 'r'
-            CROSS JOIN (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) AS r (name)
-            WHERE (t.deletes OR r.name <> 'DELETE') AND NOT pg_catalog.has_table_privilege(c.oid, r.name)
+            WITH tables AS (
+                SELECT c.oid, c.relnamespace, c.relname <> 'syncguard_fence_counters' AS deletes
+                FROM pg_catalog.pg_class c
+                WHERE c.relkind = 'r' AND c.relname IN ('syncguard_locks', 'syncguard_locks_shared',
+                    'syncguard_locks_waiters', 'syncguard_fence_counters'))
+            SELECT DISTINCT pg_catalog.format('GRANT USAGE ON SCHEMA %s TO %I', t.relnamespace::pg_catalog.regnamespace,
+                current_user)
+            FROM tables t WHERE NOT pg_catalog.has_schema_privilege(t.relnamespace, 'USAGE')
+            UNION ALL
+            SELECT pg_catalog.format('GRANT %s ON %s TO %I', pg_catalog.string_agg(r.name, ', ' ORDER BY r.place),
+                t.oid::pg_catalog.regclass, current_user)
+            FROM tables t
+            CROSS JOIN (VALUES (1, 'SELECT'), (2, 'INSERT'), (3, 'UPDATE'), (4, 'DELETE')) AS r (place, name)
+            WHERE (t.deletes OR r.name <> 'DELETE') AND NOT pg_catalog.has_table_privilege(t.oid, r.name)
+            GROUP BY t.oid
             """;
 
     private boolean wakeUps;
@@ -215,15 +224,20 @@ final class PostgresServer extends JdbcServer {
     private Finding rights() {
         List<String> missing = new ArrayList<>(texts(MISSING_RIGHTS));
         if (!mayCreateSchema()
-                && Boolean.FALSE.equals(jdbc().queryForObject(
+                && !Boolean.TRUE.equals(jdbc().queryForObject(
                                 "SELECT pg_catalog.has_schema_privilege(pg_catalog.current_schema(), 'CREATE')",
                                 Boolean.class))) {
-            missing.add(value("SELECT pg_catalog.format('GRANT CREATE ON DATABASE %I TO %I',"
-                    + " pg_catalog.current_database(), current_user)"));
+            missing.add(rightsOfAreas());
         }
         return missing.isEmpty()
                 ? Finding.holds(Part.LOOK, "rights", "the user has the rights on the tables of the locks")
                 : Finding.warning(Part.LOOK, "rights", "rights are missing", String.join("; ", missing));
+    }
+
+    @Override
+    public String rightsOfAreas() {
+        return value("SELECT pg_catalog.format('GRANT CREATE ON DATABASE %I TO %I', pg_catalog.current_database(),"
+                + " current_user)");
     }
 
     private boolean mayCreateSchema() {

@@ -46,6 +46,13 @@ final class RedisArea implements Area, ContractStore {
         return "{" + name + "}:";
     }
 
+    /** @throws RuntimeException if the user lacks a right that locks need */
+    void checkRights() {
+        try (RedisLockBackend backend = backend()) {
+            backend.checkServer();
+        }
+    }
+
     private String prefix() {
         return prefix(name + "_" + rules);
     }
@@ -90,10 +97,13 @@ final class RedisArea implements Area, ContractStore {
 
     @Override
     public StoreCalls newBackend() {
-        return new StoreCalls(new RedisLockBackend(
+        return new StoreCalls(backend());
+    }
+
+    private RedisLockBackend backend() {
+        return new RedisLockBackend(
                 server.connections(),
-                new RedisSettings(
-                        prefix(), RedisServer.TIMEOUT, WAITER_TTL, 1, FenceSettings.from(FenceSource.CLOCK))));
+                new RedisSettings(prefix(), RedisServer.TIMEOUT, WAITER_TTL, 1, FenceSettings.from(FenceSource.CLOCK)));
     }
 
     @Override
@@ -194,7 +204,8 @@ final class RedisArea implements Area, ContractStore {
         for (int i = 0; i < writes; i++) {
             redis.opsForValue().increment(key);
         }
-        String counted = redis.opsForValue().getAndDelete(key);
+        String counted = redis.opsForValue().get(key);
+        redis.delete(key);
         return Long.parseLong(String.valueOf(counted));
     }
 

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -120,8 +119,7 @@ final class RedisServer implements Server {
     }
 
     private Finding version() {
-        String version = first(info(redis), "redis_version");
-        return version.matches("([0-5]\\.|6\\.[01]\\.).*")
+        return all(info(redis), "redis_version").stream().anyMatch(each -> each.matches("([0-5]\\.|6\\.[01]\\.).*"))
                 ? Finding.broken(Part.LOOK, "version", product() + " is older than 6.2", "Use Redis 6.2 or later")
                 : Finding.holds(Part.LOOK, "version", product());
     }
@@ -173,8 +171,9 @@ final class RedisServer implements Server {
     }
 
     private Finding eviction() {
-        String policy = first(info(redis), "maxmemory_policy");
-        if (policy.startsWith("allkeys") || policy.startsWith("volatile")) {
+        List<String> policies = all(info(redis), "maxmemory_policy");
+        String policy = String.join(", ", policies);
+        if (policies.stream().anyMatch(each -> each.startsWith("allkeys") || each.startsWith("volatile"))) {
             return Finding.broken(
                     Part.LOOK,
                     "no lease vanishes",
@@ -187,25 +186,26 @@ final class RedisServer implements Server {
     private List<Finding> persistence() {
         List<Finding> findings = new ArrayList<>();
         Properties info = info(redis);
-        String fsync = config("appendfsync");
-        if (first(info, "aof_enabled").equals("0")) {
+        List<String> fsync = config("appendfsync");
+        if (all(info, "aof_enabled").contains("0")) {
             findings.add(Finding.warning(
                     Part.LOOK,
                     "restart",
                     "appendonly is no: a restart frees keys that are locked",
                     "Set appendonly yes and appendfsync always if a restart must not free locked keys"));
-        } else if (!fsync.equals("always")) {
+        } else if (fsync.isEmpty()) {
+            findings.add(Finding.notTried(Part.LOOK, "restart", "the user may not ask for appendfsync"));
+        } else if (!fsync.equals(List.of("always"))) {
             findings.add(Finding.warning(
                     Part.LOOK,
                     "restart",
-                    "appendfsync is " + fsync
+                    "appendfsync is " + String.join(", ", fsync)
                             + ": a crash of the machine frees keys that were locked in the last second",
                     "Set appendfsync always"));
         } else {
             findings.add(Finding.holds(Part.LOOK, "restart", "each grant is on the disk before its answer"));
         }
-        String replicas = first(info, "connected_slaves");
-        if (!replicas.equals("0") && !replicas.equals("?")) {
+        if (all(info, "connected_slaves").stream().anyMatch(replicas -> !replicas.equals("0"))) {
             findings.add(Finding.warning(
                     Part.LOOK,
                     "failover",
@@ -221,7 +221,7 @@ final class RedisServer implements Server {
     }
 
     private Finding messages() {
-        String channel = RedisArea.prefix("look") + "wake:" + UUID.randomUUID();
+        String channel = RedisArea.prefix(Check.newName()) + "wake:look";
         CountDownLatch arrived = new CountDownLatch(1);
         try (RedisConnection listener = connections.getConnection()) {
             listener.subscribe((message, pattern) -> arrived.countDown(), channel.getBytes(StandardCharsets.UTF_8));
@@ -232,10 +232,7 @@ final class RedisServer implements Server {
             }
         } catch (DataAccessException ex) {
             return Finding.warning(
-                    Part.LOOK,
-                    "wake-ups",
-                    "the user may not use a channel of the locks",
-                    "ACL SETUSER <user> &{syncguard}:wake:* +subscribe +publish");
+                    Part.LOOK, "wake-ups", "the user may not use a channel of the locks", rightsOfAreas());
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
@@ -261,14 +258,15 @@ final class RedisServer implements Server {
                         Part.LOOK, "leftovers", "keys of an earlier check are left", "Delete {syncguard_check_*"));
     }
 
-    private String config(String name) {
+    /** The values on all nodes. Empty if they are not told. */
+    private List<String> config(String name) {
         try {
             Properties answer = redis.execute((RedisCallback<Properties>)
                     connection -> connection.serverCommands().getConfig(name));
-            return answer == null ? "?" : first(answer, name);
+            return answer == null ? List.of() : all(answer, name);
         } catch (DataAccessException ex) {
             // Clouds refuse the command.
-            return "?";
+            return List.of();
         }
     }
 
@@ -278,17 +276,19 @@ final class RedisServer implements Server {
         return info == null ? new Properties() : info;
     }
 
-    /** The value of the only server, or of the first node of a cluster. */
+    /** The value of the only server, or of a node of a cluster. */
     private static String first(Properties info, String name) {
-        String value = info.getProperty(name);
-        return value != null
-                ? value
-                : info.stringPropertyNames().stream()
-                        .filter(each -> each.endsWith("." + name))
-                        .sorted()
-                        .map(info::getProperty)
-                        .findFirst()
-                        .orElse("?");
+        return all(info, name).stream().findFirst().orElse("?");
+    }
+
+    /** The different values of the only server, or of the nodes of a cluster. */
+    private static List<String> all(Properties info, String name) {
+        return info.stringPropertyNames().stream()
+                .filter(each -> each.equals(name) || each.endsWith("." + name))
+                .sorted()
+                .map(info::getProperty)
+                .distinct()
+                .toList();
     }
 
     /** The address of the server; null for a cluster, for Sentinel, and with TLS, which checks the host. */
@@ -303,8 +303,16 @@ final class RedisServer implements Server {
     }
 
     @Override
+    public String rightsOfAreas() {
+        return "ACL SETUSER <user> ~{syncguard_check_* &{syncguard_check_* +incr, and the commands under \"Rights on"
+                + " Redis\" in docs/security.md";
+    }
+
+    @Override
     public Area newArea() {
-        return new RedisArea(this, Check.newName());
+        RedisArea area = new RedisArea(this, Check.newName());
+        area.checkRights();
+        return area;
     }
 
     @Override

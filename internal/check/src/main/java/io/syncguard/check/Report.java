@@ -84,22 +84,7 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
         advice().forEach(advice -> text.append("-> ").append(advice).append('\n'));
         for (Part part : Part.values()) {
             text.append("\n").append(part.title()).append('\n');
-            for (Finding finding : of(part)) {
-                text.append("  ")
-                        .append(finding.verdict())
-                        .append("  ")
-                        .append(finding.subject())
-                        .append(": ")
-                        .append(finding.text())
-                        .append('\n');
-                if (!finding.advice().isEmpty()) {
-                    text.append("    -> ").append(finding.advice()).append('\n');
-                }
-                finding.evidence()
-                        .forEach(each -> text.append("    ")
-                                .append(each.replace("\n", "\n    "))
-                                .append('\n'));
-            }
+            of(part).forEach(finding -> text.append(finding.inLines()));
         }
         times.forEach(
                 (name, value) -> text.append(name).append(": ").append(value).append('\n'));

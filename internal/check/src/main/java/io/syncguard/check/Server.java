@@ -14,8 +14,15 @@ interface Server extends AutoCloseable {
     /** Looks at versions, settings, rights and messages. Changes nothing. */
     List<Finding> look();
 
-    /** Makes an area for the locks of this check, which nobody else uses. */
+    /**
+     * Makes an area for the locks of this check, which nobody else uses.
+     *
+     * @throws RuntimeException if the server or the rights of the user do not allow it
+     */
     Area newArea();
+
+    /** What an administrator enters for a user who lacks the rights of {@link #newArea}. */
+    String rightsOfAreas();
 
     /** Whether the last look saw a message arrive, or the store needs none. */
     boolean deliversWakeUps();

@@ -8,16 +8,17 @@ import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.Signals;
 import io.syncguard.testing.MariaDbServer;
 import io.syncguard.testing.PostgresServer;
-import io.syncguard.testing.RedisServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 class CheckTests {
@@ -62,11 +64,51 @@ class CheckTests {
     @Test
     void a_report_that_cannot_be_written_ends_the_check_before_it_begins() {
         assertThat(Check.run(
-                        RedisServer.url(),
+                        io.syncguard.testing.RedisServer.url(),
                         "--report",
                         directory.resolve("missing/report").toString()))
                 .isEqualTo(2);
-        assertThat(Check.run(RedisServer.url(), "--minutes", "0")).isEqualTo(2);
+        assertThat(Check.run(io.syncguard.testing.RedisServer.url(), "--minutes", "0"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void a_login_of_the_command_line_is_used_on_redis() {
+        try (OwnRedis guarded = new OwnRedis("user app on >p@ss:w/rd% ~* &* +@all");
+                Server ofOptions = Address.connect(guarded.url(), "app", "p@ss:w/rd%");
+                Server ofBoth = Address.connect("redis://app@127.0.0.1:" + guarded.port(), "", "p@ss:w/rd%")) {
+            assertThat(Stream.of(ofOptions, ofBoth))
+                    .allSatisfy(server -> assertThat(
+                                    ((RedisServer) server).redis().<Object>execute((RedisCallback<Object>)
+                                            connection -> connection.execute("ACL", bytes("WHOAMI"))))
+                            .isEqualTo(bytes("app")));
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void a_user_who_may_not_write_gets_a_report_with_the_rights_to_grant() throws Exception {
+        String role = "reader_" + UUID.randomUUID().toString().substring(0, 8);
+        String postgres = PostgresServer.newDatabaseUrl();
+        JdbcTemplate owner = new JdbcTemplate(PostgresServer.dataSource(postgres));
+        owner.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
+        owner.execute("REVOKE ALL ON SCHEMA public FROM public");
+        assertThat(checkThatMayNotWrite(postgres.replaceFirst("[?].*", "?user=" + role + "&password=secret")))
+                .contains("GRANT CREATE ON DATABASE");
+
+        try (OwnRedis redis = new OwnRedis("user " + role + " on nopass ~{syncguard}:* &* +@all")) {
+            assertThat(checkThatMayNotWrite(redis.url(role, "any"))).contains("ACL SETUSER");
+        }
+    }
+
+    private String checkThatMayNotWrite(String url) {
+        assertThat(check(url, "--write")).isEqualTo(2);
+        assertThat(read(directory.resolve("report.txt")))
+                .contains("HOLDS  primary server", "NOT_TRIED  all rules: the check cannot write");
+        return read(directory.resolve("report.txt"));
     }
 
     @Test
@@ -122,7 +164,8 @@ class CheckTests {
 
     @Test
     void a_proxy_that_repeats_requests_is_found() throws Exception {
-        try (Repeater proxy = new Repeater(URI.create(RedisServer.url()).getPort(), "INCR");
+        try (Repeater proxy = new Repeater(
+                        URI.create(io.syncguard.testing.RedisServer.url()).getPort(), "INCR");
                 Server server = Address.connect("redis://127.0.0.1:" + proxy.port(), "", "");
                 Area area = server.newArea()) {
             Finding found = Check.repeats(area);
@@ -147,7 +190,10 @@ class CheckTests {
     }
 
     static Stream<String> servers() {
-        return Stream.of(PostgresServer.newDatabaseUrl(), MariaDbServer.newDatabaseUrl(), RedisServer.url());
+        return Stream.of(
+                PostgresServer.newDatabaseUrl(),
+                MariaDbServer.newDatabaseUrl(),
+                io.syncguard.testing.RedisServer.url());
     }
 
     @ParameterizedTest

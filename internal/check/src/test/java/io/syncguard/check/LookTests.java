@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.check.Finding.Verdict;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.testing.MariaDbServer;
 import io.syncguard.testing.PgBouncer;
 import io.syncguard.testing.PostgresServer;
@@ -95,6 +96,27 @@ class LookTests {
     }
 
     @Test
+    void a_node_of_a_cluster_that_deletes_keys_is_found() {
+        try (OwnRedisCluster cluster = new OwnRedisCluster()) {
+            cluster.nodes().get(2).commands().configSet("maxmemory-policy", "allkeys-lru");
+
+            assertThat(look("redis-cluster://127.0.0.1:"
+                            + cluster.nodes().get(0).port()))
+                    .anyMatch(broken("no lease vanishes"));
+        }
+    }
+
+    @Test
+    void a_user_with_the_channels_of_the_check_gets_wake_ups() {
+        try (OwnRedis guarded = new OwnRedis("user app on nopass resetchannels ~* &{syncguard_check_* +@all -config")) {
+            assertThat(look(guarded.url("app", "any")))
+                    .anyMatch(finding -> finding.verdict() == Verdict.HOLDS
+                            && finding.subject().equals("wake-ups"))
+                    .noneMatch(finding -> finding.text().contains("?"));
+        }
+    }
+
+    @Test
     void a_function_that_hides_one_of_the_server_is_found() {
         String url = PostgresServer.newDatabaseUrl();
         new JdbcTemplate(PostgresServer.dataSource(url))
@@ -124,10 +146,15 @@ class LookTests {
         owner.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'secret'");
         owner.execute("CREATE TABLE syncguard_locks (key TEXT)");
         owner.execute("GRANT SELECT ON syncguard_locks TO " + role);
+        owner.execute("CREATE SCHEMA locking CREATE TABLE syncguard_fence_counters (key TEXT)");
         try (Server server = Address.connect(url.replaceFirst("user=[^&]*", "user=" + role), role, "secret")) {
             assertThat(server.look())
                     .anyMatch(finding -> finding.subject().equals("rights")
-                            && finding.advice().contains("GRANT INSERT ON syncguard_locks TO " + role));
+                            && finding.advice().contains("GRANT INSERT, UPDATE, DELETE ON syncguard_locks TO " + role)
+                            && finding.advice().contains("GRANT USAGE ON SCHEMA locking TO " + role)
+                            && finding.advice()
+                                    .contains("GRANT SELECT, INSERT, UPDATE ON"
+                                            + " locking.syncguard_fence_counters TO " + role));
         }
     }
 

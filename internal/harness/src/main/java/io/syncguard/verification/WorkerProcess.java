@@ -78,6 +78,10 @@ public final class WorkerProcess {
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 launch.classPath.isEmpty() ? classPath : launch.classPath + File.pathSeparator + classPath));
+        // It trusts the same certificates.
+        System.getProperties().stringPropertyNames().stream()
+                .filter(property -> property.startsWith("javax.net.ssl."))
+                .forEach(property -> command.add(2, "-D" + property + "=" + System.getProperty(property)));
         if (LAUNCHER != null) {
             command.add(LAUNCHER);
         }
