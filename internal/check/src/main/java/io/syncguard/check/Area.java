@@ -2,7 +2,6 @@ package io.syncguard.check;
 
 import io.syncguard.core.ContractStore;
 import io.syncguard.verification.stress.StressDatabase;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +32,8 @@ interface Area extends AutoCloseable {
     /** Writes this number of times, and returns how many writes the server has counted. */
     long writesCounted(int writes);
 
-    /** What {@link #close} removes, for a person who has to remove it. */
-    List<String> leftovers();
+    /** What {@link #close} removes, in words. */
+    String leftovers();
 
     @Override
     void close();

@@ -56,6 +56,9 @@ public final class Check implements Callable<Integer> {
     /** The load needs this time, even if the contract took all of it. */
     private static final long LEAST_SECONDS = 20;
 
+    /** A person needs this time to restart a server, and the load some after it. */
+    private static final long LEAST_SECONDS_WITH_RESTART = 120;
+
     @Spec
     private @Nullable CommandSpec spec;
 
@@ -271,7 +274,8 @@ public final class Check implements Callable<Integer> {
                     Part.CONTRACT,
                     out,
                     () -> add(ContractRun.run(area.contractStore(), server.deliversWakeUps(), out), out));
-            long seconds = Math.max(LEAST_SECONDS, (end - System.nanoTime()) / 1_000_000_000);
+            long seconds = Math.max(
+                    restart ? LEAST_SECONDS_WITH_RESTART : LEAST_SECONDS, (end - System.nanoTime()) / 1_000_000_000);
             out.println(Part.LOAD.title() + ", for " + seconds + " s");
             run(Part.LOAD, out, () -> {
                 add(load.run(new StressSettings(seed, (int) seconds, 3, 4)), out);

@@ -132,7 +132,8 @@ final class LoadRun implements StressServer {
                 + (proxy == null
                         ? "connections were not cut, because no proxy can stand in front of this address"
                         : "connections were cut, delayed and silent")
-                + "; " + ended + " sessions were ended at the server; " + report.counts();
+                + "; " + ended + " sessions were ended at the server; "
+                + (restarted.get() ? "the server was restarted; " : "") + report.counts();
         return findings;
     }
 

@@ -129,8 +129,8 @@ final class PortableArea extends JdbcArea {
     }
 
     @Override
-    public List<String> leftovers() {
-        return List.of("the tables whose names begin with " + name());
+    public String leftovers() {
+        return "the tables whose names begin with " + name();
     }
 
     @Override

@@ -146,10 +146,8 @@ final class PostgresArea extends JdbcArea {
     }
 
     @Override
-    public List<String> leftovers() {
-        return schema
-                ? List.of("DROP SCHEMA " + name() + " CASCADE")
-                : List.of("the tables, functions and types whose names begin with " + name());
+    public String leftovers() {
+        return schema ? "the schema " + name() : "the tables, functions and types whose names begin with " + name();
     }
 
     @Override

@@ -210,8 +210,8 @@ final class RedisArea implements Area, ContractStore {
     }
 
     @Override
-    public List<String> leftovers() {
-        return List.of("the keys that begin with {" + name);
+    public String leftovers() {
+        return "the keys that begin with {" + name;
     }
 
     @Override

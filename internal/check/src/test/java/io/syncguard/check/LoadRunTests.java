@@ -127,7 +127,9 @@ class LoadRunTests {
     private static List<Finding> load(Area area, @Nullable Runnable restart, List<String> settings, int seconds)
             throws Exception {
         try (LoadRun load = new LoadRun(area, restart, new PrintWriter(System.out, true), settings)) {
-            return load.run(new StressSettings(1, seconds, 3, 4));
+            List<Finding> findings = load.run(new StressSettings(1, seconds, 3, 4));
+            assertThat(load.happened().contains("the server was restarted")).isEqualTo(restart != null);
+            return findings;
         }
     }
 
