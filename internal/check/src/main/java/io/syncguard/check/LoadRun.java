@@ -41,6 +41,9 @@ final class LoadRun implements StressServer {
     /** How much evidence of one broken promise a report has. */
     private static final int MOST_EVIDENCE = 3;
 
+    /** Fewer come from a machine or a server that is overloaded. */
+    private static final int LEAST_GRANTS_PER_SECOND = 10;
+
     private final Area area;
     private final @Nullable Runnable restart;
     private final PrintWriter out;
@@ -86,7 +89,7 @@ final class LoadRun implements StressServer {
         return findings;
     }
 
-    private List<Finding> findings(StressReport report) {
+    List<Finding> findings(StressReport report) {
         List<Finding> findings = new ArrayList<>();
         Map<Rule, List<Violation>> broken = report.violations().stream()
                 .collect(Collectors.groupingBy(Violation::rule, LinkedHashMap::new, Collectors.toList()));
@@ -112,6 +115,14 @@ final class LoadRun implements StressServer {
             } else {
                 findings.add(Finding.holds(Part.LOAD, rule.promise(), "in " + report.operations() + " operations"));
             }
+        }
+        long grants = report.counts().getOrDefault("ACQUIRE OK", 0L);
+        if (grants < LEAST_GRANTS_PER_SECOND * report.settings().seconds()) {
+            findings.add(Finding.warning(
+                    Part.LOAD,
+                    "load",
+                    "few grants (" + grants + ") try promises little",
+                    "Run the check again for more minutes, or when the server and this machine are less busy"));
         }
         if (report.lateGuarded() > 0) {
             findings.add(Finding.broken(

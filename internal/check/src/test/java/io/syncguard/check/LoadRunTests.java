@@ -9,6 +9,7 @@ import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.RedisServer;
 import io.syncguard.verification.StressSettings;
 import io.syncguard.verification.bugs.Bug;
+import io.syncguard.verification.stress.StressReport;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,31 @@ class LoadRunTests {
     private static final int SECONDS = 10;
 
     private static final int LONG_SECONDS = 40;
+
+    @Test
+    void a_load_of_few_grants_is_a_warning() {
+        try (Server server = Address.connect(RedisServer.url(), "", "");
+                Area area = server.newArea();
+                LoadRun load = new LoadRun(area, null, new PrintWriter(System.out, true), List.of())) {
+            assertThat(load.findings(reportWith(19))).anyMatch(finding -> finding.verdict() == Verdict.WARNING);
+            assertThat(load.findings(reportWith(2_000))).noneMatch(finding -> finding.verdict() == Verdict.WARNING);
+        }
+    }
+
+    private static StressReport reportWith(long grants) {
+        return new StressReport(
+                new StressSettings(1, 20, 3, 4),
+                List.of(),
+                Map.of("ACQUIRE OK", grants),
+                grants,
+                20,
+                0,
+                0,
+                0,
+                0,
+                0,
+                List.of());
+    }
 
     @Test
     void a_release_by_key_is_found() throws Exception {
