@@ -8,6 +8,7 @@ import io.syncguard.testing.ChildJvm;
 import io.syncguard.verification.StressSettings;
 import io.syncguard.verification.permits.PermitProcess.Work;
 import io.syncguard.verification.queue.QueueServer;
+import io.syncguard.verification.queue.QueueStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,7 +16,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Processes that use fifty permits between them are killed one after the other, at a random point of their calls. All
@@ -24,7 +28,10 @@ import org.junit.jupiter.api.Test;
  * <p>{@code syncguard.permits.kills} sets the number of kills, {@code syncguard.permits.tolerance} the milliseconds
  * beyond the promise, for what else the machine does.
  */
-abstract class PermitKillsContract {
+@Tag("verification")
+@ParameterizedClass
+@EnumSource
+class PermitKillsTests {
 
     private static final int KILLS = Integer.getInteger("syncguard.permits.kills", 4);
     private static final Duration TOLERANCE =
@@ -52,10 +59,12 @@ abstract class PermitKillsContract {
             new Random(StressSettings.fromSystemProperties().seed());
     private final PlaceCounter counter = new PlaceCounter();
     private final List<ChildJvm> processes = new ArrayList<>();
+    private final QueueStore store;
     private final QueueServer server;
 
-    PermitKillsContract(QueueServer server) {
-        this.server = server;
+    PermitKillsTests(QueueStore store) {
+        this.store = store;
+        this.server = store.start();
     }
 
     @AfterEach
@@ -97,7 +106,7 @@ abstract class PermitKillsContract {
 
     private void report(List<Long> took) {
         List<Long> sorted = took.stream().sorted().toList();
-        System.out.println(getClass().getSimpleName() + ": " + took.size() + " kills, " + counter.entered()
+        System.out.println(store + ": " + took.size() + " kills, " + counter.entered()
                 + " times at work, at most " + counter.most(KEY) + " at one time; all " + PERMITS
                 + " permits in use again after " + sorted.get(0) + " ms at least, " + sorted.get(sorted.size() / 2)
                 + " ms in the middle, " + sorted.get(sorted.size() - 1) + " ms at most; promised are "

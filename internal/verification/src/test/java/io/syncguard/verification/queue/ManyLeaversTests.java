@@ -5,18 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A waiter behind hundreds of others gets the key at once when all of them are interrupted.
  *
  * <p>{@code -Dsyncguard.stress.seconds} repeats it for that long.
  */
+@Tag("verification")
+@ParameterizedClass
+@EnumSource(QueueStore.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class ManyLeaversContract {
+class ManyLeaversTests {
 
     private static final int LEAVERS = 400;
     private static final int FEW = 20;
@@ -26,22 +33,21 @@ abstract class ManyLeaversContract {
 
     private static final int ROUNDS = 3;
 
-    private final QueueServer server;
+    @Parameter
+    private QueueStore store;
+
+    private QueueServer server;
     private ManyLeavers leavers;
 
-    /** @param server is closed after the last test */
-    ManyLeaversContract(QueueServer server) {
-        this.server = server;
-    }
-
-    @BeforeAll
+    @BeforeParameterizedClassInvocation
     void start() throws Exception {
+        server = store.start();
         leavers = new ManyLeavers(server);
         // Warms up the threads and the code.
         leavers.interruptAll(LEAVERS, 0);
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void end() {
         leavers.close();
         server.close();

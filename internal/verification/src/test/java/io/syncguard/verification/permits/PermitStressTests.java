@@ -8,19 +8,26 @@ import io.syncguard.testing.ChildJvm;
 import io.syncguard.verification.StressSettings;
 import io.syncguard.verification.permits.PermitProcess.Work;
 import io.syncguard.verification.queue.QueueServer;
+import io.syncguard.verification.queue.QueueStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Three processes work with permits, drain keys now and then, and are killed at random. A counter that is not ours sees
  * never more at work than there are permits.
  */
-abstract class PermitStressContract {
+@Tag("verification")
+@ParameterizedClass
+@EnumSource
+class PermitStressTests {
 
     private static final int PROCESSES = 3;
     private static final List<Integer> PERMITS = List.of(1, 3, 7);
@@ -36,10 +43,12 @@ abstract class PermitStressContract {
     private final Random random = new Random(settings.seed());
     private final PlaceCounter counter = new PlaceCounter();
     private final List<ChildJvm> processes = new ArrayList<>();
+    private final QueueStore store;
     private final QueueServer server;
 
-    PermitStressContract(QueueServer server) {
-        this.server = server;
+    PermitStressTests(QueueStore store) {
+        this.store = store;
+        this.server = store.start();
     }
 
     @AfterEach
@@ -63,8 +72,8 @@ abstract class PermitStressContract {
         }
         List<String> failures = rest();
 
-        System.out.println(getClass().getSimpleName() + ": seed " + settings.seed() + ", " + counter.entered()
-                + " times at work, " + kills + " kills");
+        System.out.println(
+                store + ": seed " + settings.seed() + ", " + counter.entered() + " times at work, " + kills + " kills");
         assertThat(counter.violations()).isEmpty();
         assertThat(failures).containsOnly("[]");
         assertThat(everythingHasHappened())

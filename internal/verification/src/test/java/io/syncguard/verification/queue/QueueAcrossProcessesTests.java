@@ -17,18 +17,23 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * One queue for several processes: the first to arrive is granted first, neighbouring readers enter together, and no
  * waiter starves.
  */
+@ParameterizedClass
+@MethodSource("io.syncguard.verification.queue.QueueStore#ofBuild")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class QueueAcrossProcessesContract {
+class QueueAcrossProcessesTests {
 
     private static final int PROCESSES = 3;
 
@@ -41,23 +46,24 @@ abstract class QueueAcrossProcessesContract {
     private static final Duration SLACK = Duration.ofSeconds(3);
 
     private final List<ChildJvm> children = new ArrayList<>();
-    private final QueueServer server;
+
+    @Parameter
+    private QueueStore store;
+
+    private QueueServer server;
     private LockEngine locks;
 
-    /** @param server is closed after the last test */
-    QueueAcrossProcessesContract(QueueServer server) {
-        this.server = server;
-    }
-
-    @BeforeAll
+    @BeforeParameterizedClassInvocation
     void start() {
+        server = store.start();
+        children.clear();
         locks = QueueProcess.locks(server.url());
         for (int i = 0; i < PROCESSES; i++) {
             children.add(ChildJvm.start(QueueProcess.class, server.url()));
         }
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void end() {
         children.forEach(ChildJvm::close);
         locks.close();

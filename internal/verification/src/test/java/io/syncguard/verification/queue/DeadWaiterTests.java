@@ -11,34 +11,40 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A process that is first in the queue and dies, or stands still, delays the waiters behind it by little more than the
  * five seconds for which its queue entry lives. Both happen at the same time, to the queues of two keys.
  */
+@Tag("verification")
+@ParameterizedClass
+@EnumSource(QueueStore.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class DeadWaiterContract {
+class DeadWaiterTests {
 
     private static final Duration SLACK = Duration.ofSeconds(2);
 
-    private final QueueServer server;
+    @Parameter
+    private QueueStore store;
+
+    private QueueServer server;
     private LockEngine locks;
     private ChildJvm killed;
     private ChildJvm paused;
     private Duration behindTheKilled;
     private Duration behindThePaused;
 
-    /** @param server is closed after the last test */
-    DeadWaiterContract(QueueServer server) {
-        this.server = server;
-    }
-
-    @BeforeAll
+    @BeforeParameterizedClassInvocation
     void killAndPause() throws Exception {
+        server = store.start();
         locks = QueueProcess.locks(server.url());
         killed = ChildJvm.start(QueueProcess.class, server.url());
         paused = ChildJvm.start(QueueProcess.class, server.url());
@@ -63,7 +69,7 @@ abstract class DeadWaiterContract {
                 + " ms, behind one that was paused after " + behindThePaused.toMillis() + " ms");
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void end() {
         killed.close();
         paused.close();

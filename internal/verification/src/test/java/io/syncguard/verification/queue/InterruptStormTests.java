@@ -13,10 +13,13 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -25,25 +28,27 @@ import org.springframework.util.FileSystemUtils;
  *
  * <p>{@code -Dsyncguard.stress.seed} and {@code .seconds} change the run, which is short.
  */
+@ParameterizedClass
+@MethodSource("io.syncguard.verification.queue.QueueStore#ofBuild")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class InterruptStormContract {
+class InterruptStormTests {
 
     private static final int SECONDS = 3;
 
-    private final QueueServer server;
+    @Parameter
+    private QueueStore store;
+
+    private QueueServer server;
     private final List<Violation> violations = new ArrayList<>();
     private final StressSettings settings = StressSettings.fromSystemProperties();
     private Path directory;
     private History history;
     private Collection<String> left;
 
-    /** @param server is closed after the last test */
-    InterruptStormContract(QueueServer server) {
-        this.server = server;
-    }
-
-    @BeforeAll
+    @BeforeParameterizedClassInvocation
     void work() throws Exception {
+        server = store.start();
+        violations.clear();
         directory = settings.newDirectory("storm");
         Path file = directory.resolve("storm.history");
         try (InterruptStorm storm = new InterruptStorm(server, file)) {
@@ -55,7 +60,7 @@ abstract class InterruptStormContract {
                 + left.size() + " left; " + history.counts());
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void end() throws IOException {
         if (violations.isEmpty()) {
             FileSystemUtils.deleteRecursively(directory);

@@ -14,13 +14,19 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Many processes hold many locks, and many callers wait for one key. The requests are bounded, and each release wakes
  * one waiter. {@code syncguard.processes} sets the number of processes; each holds 500 locks and has ten waiters.
  */
-abstract class ManyProcessesContract {
+@Tag("verification")
+@ParameterizedClass
+@EnumSource(names = {"POSTGRES", "REDIS"})
+class ManyProcessesTests {
 
     private static final int PROCESSES = Integer.getInteger("syncguard.processes", 3);
     private static final int LOCKS = 500;
@@ -30,12 +36,15 @@ abstract class ManyProcessesContract {
     /** Longer than the period of the heartbeats, if there are many locks. */
     private static final int REST_SECONDS = PROCESSES < 20 ? 3 : 12;
 
+    private final QueueStore store;
     private final CountingQueueServer server;
     private final LockEngine locks;
     private final List<ChildJvm> children;
 
-    ManyProcessesContract(CountingQueueServer server) {
-        this.server = server;
+    /** @param store one whose server counts */
+    ManyProcessesTests(QueueStore store) {
+        this.store = store;
+        this.server = (CountingQueueServer) store.start();
         this.locks = QueueProcess.locks(server.url());
         this.children = Stream.generate(() -> ChildJvm.start(QueueProcess.class, server.url()))
                 .limit(PROCESSES)
@@ -76,7 +85,7 @@ abstract class ManyProcessesContract {
                 Locale.ROOT,
                 "%s: %d processes, %d locks, %d waiters of one key: %d requests in %d s at rest; all waiters served in"
                         + " %d ms by %d requests and %d wake-ups%n",
-                getClass().getSimpleName(),
+                store,
                 PROCESSES,
                 PROCESSES * LOCKS,
                 waiters,

@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.queue.QueueServer;
+import io.syncguard.verification.queue.QueueStore;
 import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * No wake-up and no hand-over is lost: processes whose safety poll comes once in an hour, and whose leases live for
@@ -16,27 +21,29 @@ import org.junit.jupiter.api.TestInstance;
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer, {@code .seed} repeats its choices.
  */
+@Tag("verification")
+@ParameterizedClass
+@EnumSource(QueueStore.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class WakeUpStressContract {
+class WakeUpStressTests {
 
     private static final int PROCESSES = 8;
 
     private static final long SEED = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
 
-    private final QueueServer server;
+    @Parameter
+    private QueueStore store;
+
+    private QueueServer server;
     private WakeUpRun run;
 
-    /** @param server is closed after the last test */
-    WakeUpStressContract(QueueServer server) {
-        this.server = server;
-    }
-
-    @BeforeAll
+    @BeforeParameterizedClassInvocation
     void start() {
+        server = store.start();
         run = new WakeUpRun(PROCESSES, server, Bug.NONE, SEED);
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     void end() {
         run.close();
         server.close();

@@ -1,9 +1,0 @@
-package io.syncguard.verification.queue;
-
-/** Locks in PostgreSQL. */
-class PostgresQueueAcrossProcessesTests extends QueueAcrossProcessesContract {
-
-    PostgresQueueAcrossProcessesTests() {
-        super(new PostgresQueueServer());
-    }
-}
