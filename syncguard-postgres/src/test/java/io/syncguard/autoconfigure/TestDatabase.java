@@ -108,7 +108,7 @@ public final class TestDatabase {
         return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
     }
 
-    /** Returns the number of all other sessions. */
+    /** Returns the number of the sessions of applications. */
     public int sessions() {
         return describedSessions().size();
     }
@@ -118,8 +118,9 @@ public final class TestDatabase {
         return jdbc.queryForList(
                 "SELECT concat_ws(' ', pid, state, wait_event, application_name, query_start, query)"
                         + " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                        + " AND backend_type = 'client backend'",
-                String.class);
+                        + " AND backend_type = 'client backend' AND application_name <> ?",
+                String.class,
+                PostgresServer.KEPT);
     }
 
     /** Returns the number of transactions that an error or a rollback ended, in sessions that have ended. */

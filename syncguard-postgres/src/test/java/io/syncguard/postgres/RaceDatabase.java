@@ -233,12 +233,12 @@ class RaceDatabase implements AutoCloseable {
 
     /** A session with the settings of the server. */
     Connection newSession() throws SQLException {
-        return PostgresServer.dataSource(url).getConnection();
+        return PostgresServer.newConnections(url).getConnection();
     }
 
     /** New sessions with the settings of the server. */
     JdbcTemplate outside() {
-        return new JdbcTemplate(PostgresServer.dataSource(url));
+        return new JdbcTemplate(PostgresServer.newConnections(url));
     }
 
     /** Closes all sessions, so that their statistics are complete, and returns a number of {@code pg_stat_database}. */

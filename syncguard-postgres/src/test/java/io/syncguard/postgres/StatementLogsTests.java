@@ -26,7 +26,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 @Timeout(60)
 class StatementLogsTests {
 
-    private final DataSource server = PostgresServer.newDatabase();
+    private final DataSource server = PostgresServer.newConnections(PostgresServer.newDatabaseUrl());
 
     @Test
     void without_such_logs_nothing_is_said() {

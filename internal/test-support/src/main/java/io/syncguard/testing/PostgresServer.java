@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -26,6 +25,9 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  * {@link PostgresBinaries} determines the build of the embedded one.
  */
 public final class PostgresServer {
+
+    /** The application name of sessions that outlive the test that opened them. */
+    public static final String KEPT = "kept for tests";
 
     private static final String URL = "SYNCGUARD_TEST_POSTGRES_URL";
 
@@ -49,7 +51,7 @@ public final class PostgresServer {
     /** Creates an empty database and returns its URL. */
     public static String newDatabaseUrl() {
         String name = "test_" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
-        try (Connection connection = DriverManager.getConnection(SERVER_URL);
+        try (Connection connection = dataSource(SERVER_URL).getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE DATABASE " + name);
         } catch (SQLException ex) {
@@ -58,14 +60,22 @@ public final class PostgresServer {
         return SERVER_URL.replaceFirst("(jdbc:postgresql://[^/]+/)[^?]*", "$1" + name);
     }
 
-    /** Creates an empty database and returns unpooled connections to it. */
+    /** Creates an empty database and returns its {@link #dataSource}. */
     public static DataSource newDatabase() {
         return dataSource(newDatabaseUrl());
     }
 
-    /** Unpooled connections. */
+    /** Connections that look new, but may have been used before: see {@link KeptConnections}. */
     public static DataSource dataSource(String url) {
-        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        return withUrl(new KeptConnections(), url);
+    }
+
+    /** Connections that are new: their sessions have the present settings of the server, and end when they close. */
+    public static DataSource newConnections(String url) {
+        return withUrl(new PGSimpleDataSource(), url);
+    }
+
+    private static DataSource withUrl(PGSimpleDataSource dataSource, String url) {
         dataSource.setURL(url);
         return dataSource;
     }
