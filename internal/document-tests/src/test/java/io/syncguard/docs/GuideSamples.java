@@ -1,6 +1,6 @@
 package io.syncguard.docs;
 
-import io.micrometer.common.KeyValues;
+import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
@@ -13,15 +13,16 @@ import io.syncguard.TryResult;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.leader.LeaderRegistration;
-import io.syncguard.micrometer.LockObservationContext;
-import io.syncguard.micrometer.LockObservationConvention;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.transaction.annotation.Transactional;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -32,6 +33,21 @@ class GuideSamples {
     @DistributedLock(name = "account", key = "{#from, #to}")
     void transfer(String from, String to, long cents) {
         // both accounts are locked
+    }
+    // end
+
+    // sample: nested
+    @DistributedLock(key = "{'order:' + #order, 'customer:' + #customer}") // two names, so none in front
+    void bill(String order, String customer) {
+        // may call methods that lock order:… or customer:…
+    }
+    // end
+
+    // sample: guarded
+    @DistributedLock(name = "account", key = "{#from, #to}", commitGuard = CommitGuard.REQUIRED)
+    @Transactional
+    public void move(String from, String to, long cents) {
+        // load and change both accounts
     }
     // end
 
@@ -95,14 +111,22 @@ class GuideSamples {
     // end
 
     // sample: leader-task
+    @Bean
     LeaderRegistration dispatching(LeaderElection election) {
         return election.member("dispatcher").runWhileLeader(term -> {
             while (term.isLeader()) {
-                dispatch(orders.take(), term.fence()); // take() is interrupted when the term ends
+                String order = orders.take(); // is interrupted when the term ends
+                try {
+                    dispatch(order, term.fence());
+                } catch (RuntimeException ex) {
+                    log.error("Order " + order + " was not dispatched", ex); // and go on
+                }
             }
         });
     }
     // end
+
+    private static final Log log = LogFactory.getLog(GuideSamples.class);
 
     private final LockTemplate locks;
     private final LockManager manager;
@@ -217,19 +241,6 @@ class GuideSamples {
     private static void write(PriceList prices) {}
 
     private static void write(String row, Fence fence) {}
-
-    // sample: observation-convention
-    @Bean
-    LockObservationConvention keysInSpans() {
-        return new LockObservationConvention() {
-
-            @Override
-            public KeyValues getHighCardinalityKeyValues(LockObservationContext lock) {
-                return KeyValues.of("key", lock.request().key());
-            }
-        };
-    }
-    // end
 
     record Receipt(String orderId) {}
 
