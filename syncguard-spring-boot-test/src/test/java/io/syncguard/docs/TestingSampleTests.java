@@ -83,7 +83,6 @@ class TestingSampleTests {
         PaymentGateway payments;
 
         @Test
-        // sample: test-current-thread
         void the_payment_runs_under_the_lock() throws Exception {
             given(payments.charge(any())).will(call -> {
                 assertThatLock("order:42").isHeldByCurrentThread();
@@ -92,7 +91,6 @@ class TestingSampleTests {
 
             assertThat(orders.submit("42")).isEqualTo("paid");
         }
-        // end
 
         @Test
         // sample: test-hold-elsewhere

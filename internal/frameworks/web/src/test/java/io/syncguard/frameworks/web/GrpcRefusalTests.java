@@ -160,7 +160,7 @@ class GrpcRefusalTests {
     }
 }
 
-// sample: grpc-refusals
+/** Answers refusals with the statuses of the documents. */
 final class LockRefusals implements ServerInterceptor {
 
     @Override
@@ -186,4 +186,3 @@ final class LockRefusals implements ServerInterceptor {
                 : Status.ABORTED.withDescription("The work may be done in part");
     }
 }
-// end
