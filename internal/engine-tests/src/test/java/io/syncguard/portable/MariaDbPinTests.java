@@ -81,6 +81,18 @@ class MariaDbPinTests extends ContractFixture {
         assertThat(pinned(transaction, holder)).isEmpty();
     }
 
+    /** So it commits, although it may have worked on data from before the grant. */
+    @Test
+    void a_lease_is_pinned_that_was_granted_after_the_first_query_of_the_transaction() throws SQLException {
+        transaction
+                .createStatement()
+                .executeQuery("SELECT * FROM syncguard_leases")
+                .next();
+        AcquireRequest holder = held(writer());
+
+        assertThat(pinned(transaction, holder)).containsExactly(holder.lockId());
+    }
+
     @Test
     void a_pin_waits_for_a_takeover_that_is_not_committed() throws Exception {
         AcquireRequest holder = held(writer());
