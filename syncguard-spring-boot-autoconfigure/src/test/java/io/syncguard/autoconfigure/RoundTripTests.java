@@ -40,7 +40,7 @@ class RoundTripTests {
     private static final Duration TTL = Duration.ofSeconds(30);
 
     private final String url = PostgresServer.newDatabaseUrl();
-    private final JdbcTemplate admin = new JdbcTemplate(PostgresServer.dataSource(url));
+    private final JdbcTemplate admin = new JdbcTemplate(PostgresServer.newConnections(url));
     private final PostgresProxy proxy = new PostgresProxy(url);
     private final HikariDataSource application = new HikariDataSource();
 
