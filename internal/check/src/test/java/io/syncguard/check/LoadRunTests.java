@@ -28,6 +28,9 @@ class LoadRunTests {
 
     private static final int LONG_SECONDS = 40;
 
+    /** How many loads have to find a bug. */
+    private static final int LOADS = 4;
+
     @Test
     void a_load_of_few_grants_is_a_warning() {
         try (Server server = Address.connect(RedisServer.url(), "", "");
@@ -55,14 +58,14 @@ class LoadRunTests {
 
     @Test
     void a_release_by_key_is_found() throws Exception {
-        assertThat(loadOnRedis(Bug.RELEASE_BY_KEY)).anyMatch(LoadRunTests::isBroken);
+        assertThat(isFoundOnRedis(Bug.RELEASE_BY_KEY, SECONDS)).isTrue();
     }
 
     @ParameterizedTest
     @Tag("verification")
     @EnumSource(names = {"WAKE_UP_IS_GRANT", "OWN_GRANT_MISSED"})
     void other_bugs_of_the_library_are_found(Bug bug) throws Exception {
-        assertThat(loadOnRedis(bug)).anyMatch(LoadRunTests::isBroken);
+        assertThat(isFoundOnRedis(bug, LONG_SECONDS)).isTrue();
     }
 
     @ParameterizedTest
@@ -139,21 +142,28 @@ class LoadRunTests {
         }
     }
 
-    private static List<Finding> loadOnRedis(Bug bug) throws Exception {
-        try (Server server = Address.connect(RedisServer.url(), "", "");
-                Area area = server.newArea()) {
-            return load(area, null, List.of(bug.property()), bug == Bug.RELEASE_BY_KEY ? SECONDS : LONG_SECONDS);
+    /** On a busy machine, one load may have too few grants to meet the bug. */
+    private static boolean isFoundOnRedis(Bug bug, int seconds) throws Exception {
+        for (int seed = 1; seed <= LOADS; seed++) {
+            try (Server server = Address.connect(RedisServer.url(), "", "");
+                    Area area = server.newArea()) {
+                StressSettings settings = new StressSettings(seed, seconds, 3, 4);
+                if (load(area, null, List.of(bug.property()), settings).stream().anyMatch(LoadRunTests::isBroken)) {
+                    return true;
+                }
+            }
         }
+        return false;
     }
 
     private static List<Finding> load(Area area, @Nullable Runnable restart, List<String> settings) throws Exception {
-        return load(area, restart, settings, LONG_SECONDS);
+        return load(area, restart, settings, new StressSettings(1, LONG_SECONDS, 3, 4));
     }
 
-    private static List<Finding> load(Area area, @Nullable Runnable restart, List<String> settings, int seconds)
-            throws Exception {
-        try (LoadRun load = new LoadRun(area, restart, new PrintWriter(System.out, true), settings)) {
-            List<Finding> findings = load.run(new StressSettings(1, seconds, 3, 4));
+    private static List<Finding> load(
+            Area area, @Nullable Runnable restart, List<String> properties, StressSettings settings) throws Exception {
+        try (LoadRun load = new LoadRun(area, restart, new PrintWriter(System.out, true), properties)) {
+            List<Finding> findings = load.run(settings);
             assertThat(load.happened().contains("the server was restarted")).isEqualTo(restart != null);
             return findings;
         }
