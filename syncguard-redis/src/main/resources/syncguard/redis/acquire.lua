@@ -1,7 +1,7 @@
 -- One attempt to acquire a key. Answers one of
 --
---   'granted', fence, start, and end of the tolerance, in one text and divided by spaces; behind them 'again' for a
---       lease that the caller had already, and others may have got larger fences since
+--   'granted', fence, start, and end of the tolerance, in one text and divided by spaces; behind them 'again' if the
+--       caller had this lease already: others with a shared lease may have got larger fences since
 --   'refused', milliseconds until the key may become free, holder
 --   'queued', milliseconds until it is worth trying again, holder
 --   'no_fences': the fence counter has reached its end, and nothing was written
@@ -10,7 +10,8 @@
 -- readers it is the one whose lease expires last. It is left out if only waiters are in the way.
 --
 -- The arguments: for how long the counter is kept, lock id, mode (with the number of permits behind it, if there is
--- one), ttl and tolerance, label, user key; and what a queue entry says of the waiter, as in parse_waiter of queue.lua.
+-- one), sum of ttl and tolerance, label, user key; and what a queue entry says of the waiter, from its number to its
+-- channel, as in parse_waiter of queue.lua.
 -- The last one is empty if the caller does not wait: its queue entry is deleted if it has one. Otherwise the entry is
 -- renewed or made, and if it has a secret, a release may hand the key over to it.
 --

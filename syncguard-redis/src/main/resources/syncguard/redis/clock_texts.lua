@@ -4,10 +4,11 @@ local micros = string.sub('00000' .. time[2], -6)
 local clock_fence = time[1] .. string.sub(micros, 1, 5)
 local clock_millis = time[1] .. string.sub(micros, 1, 3)
 
--- Draws the fence of the clock. Answers false if the counter is not behind it, and leaves the counter as it was.
+-- Draws the fence of the clock. Answers false if the counter is not behind it. The counter then has its value, but no
+-- expiry, and the caller draws by next_fence.
 local function draw_clock_fence(counter, retention)
     local last = redis.call('SET', counter, clock_fence, 'PX', retention, 'GET')
-    -- Texts of these forms have the order of their numbers.
+    -- Texts of 15 digits have the order of their numbers. A shorter one may seem larger; then next_fence decides.
     if clock_fence < '81' and #clock_fence == 15 and (not last or last < clock_fence and #last < 16) then
         return true
     end

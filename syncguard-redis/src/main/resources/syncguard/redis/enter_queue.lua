@@ -29,7 +29,7 @@ local function enter_queue(key_offset, arg_offset)
     redis.call('HSET', waiters, lock_id, 'EXCLUSIVE ' .. clock_millis .. ' ' .. waiter .. ARGV[arg_offset + 5])
     redis.call('ZADD', waiting, string.format('%.0f', now + waiter_ttl), lock_id)
     keep_queue(queue, waiting, waiters, now, waiter_ttl)
-    -- Its use ends after the lease that a release may make of the entry.
+    -- The key 'id' expires after the lease that a release may make of the entry.
     redis.call(
         'SET', KEYS[key_offset + 8], ARGV[arg_offset + 6], 'PXAT',
         string.format('%.0f', now + 2 * waiter_ttl + TOLERANCE))

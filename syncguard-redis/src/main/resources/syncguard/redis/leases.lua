@@ -9,20 +9,21 @@
 -- Redis runs one script at a time: what a script has read is still true when it writes. Between two scripts anything
 -- may happen: another script, an expiry, a lost key, a failover. A script that fails keeps what it has written so far.
 --
--- Lua makes each function again in each run. So a script includes this part behind its most frequent answer.
+-- Lua makes each function again in each run. So a script includes this part behind its most frequent answer. A line
+-- '-- include x' stands for the text of x.lua, once in each script.
 --
 -- KEYS has these for each lock id of the request, in this order. A script touches no other key. A script about all
 -- leases of a lock has no id. While a cluster moves their slot, a node refuses a script with several keys that it has
--- only in part; one key would be redirected to a node without the leases, and be granted.
+-- only in part; a script with one key would be redirected to a node without the leases, which would grant the key.
 --
---   lock      a text: the exclusive lease
---   fence     a text: the fence counter. NEVER delete it: a fence must not be used twice
---   readers   a sorted set: the lock ids of the shared leases by expiry
---   queue     a sorted set: the lock ids of the queue entries by arrival
---   shared    a hash by lock id: what else a shared lease is made of
---   waiting   a sorted set: the lock ids of the queue entries by expiry, those of readers behind those of writers
---   waiters   a hash by lock id: what else a queue entry is made of
---   id        a text: the key for which the lock id is. Its own caller alone writes it
+--   1 lock      a text: the exclusive lease
+--   2 fence     a text: the fence counter. NEVER delete it: a fence must not be used twice
+--   3 readers   a sorted set: the lock ids of the shared leases by expiry
+--   4 queue     a sorted set: the lock ids of the queue entries by arrival
+--   5 shared    a hash by lock id: what else a shared lease is made of
+--   6 waiting   a sorted set: the lock ids of the queue entries by expiry, those of readers behind those of writers
+--   7 waiters   a hash by lock id: what else a queue entry is made of
+--   8 id        a text: the key for which the lock id is. Its own caller alone writes it
 --
 -- The exclusive lease is '-' or '+', lock id, end of its tolerance, start, fence and label, divided by spaces. If there
 -- is a queue, it begins with '+', so a release need not look for one.
@@ -32,7 +33,8 @@
 --
 -- A lease is live until one tolerance after its expiry, a queue entry until its expiry. After that it has lapsed. These
 -- numbers decide. Redis shows a key until the millisecond that is its expiry is over, and reads another clock than TIME
--- does, so an existing key proves nothing. A missing key is a lease or an entry that has ended.
+-- does, so an existing key proves nothing (release_alone.lua has the one exception). A missing key is a lease or an
+-- entry that has ended.
 --
 -- By the clock, a fence is at least a hundred times its milliseconds, or LAST_BY_CLOCK, in the year 2226.
 --

@@ -19,8 +19,8 @@ local function read_score(score)
     return unlimited, unlimited and number - READERS or number
 end
 
--- Parses the text of an entry: mode and number of permits, arrival time, number of the waiter, waiter ttl, secret (or
--- '-'), the channel of its process, and its label.
+-- Parses the text of an entry: mode and number of permits, arrival time, number of the waiter, waiter ttl (of the
+-- entry, and of the lease that a hand-over makes of it), secret (or '-'), the channel of its process, and its label.
 local function parse_waiter(value)
     local mode, permits, arrived_at, waiter, waiter_ttl, secret, length, rest =
         string.match(value or '', '^(%u+)(%d*) (%d+) (%d+) (%d+) (%S+) (%d+) (.*)$')

@@ -11,7 +11,7 @@ local function first_lapse(written)
     return written and is_live(written) and written.expires_at + TOLERANCE or math.huge
 end
 
--- Returns when the first of the readers stops doing so.
+-- Returns when the first of the readers stops keeping the key from others.
 local function first_reader_lapse(k)
     return first_expiry(k.readers, now - TOLERANCE, '+inf') + TOLERANCE
 end

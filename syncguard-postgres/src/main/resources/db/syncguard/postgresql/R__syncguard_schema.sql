@@ -29,8 +29,8 @@
 --   _delete_lapsed, _next_fence and _grant; when a request leaves the queue, also _leave and _wake_beside.
 -- * Acquire many: _acquire_readers calls _free_readers, and _acquire_batch for the rest. _acquire_batch calls
 --   _acquire_free_batch, and _acquire for the rest. _acquire_together has the keys of one caller.
--- * Release and hand-over: _delete_lease ends most leases. Otherwise _hand_over releases the key: it grants an
---   exclusive lease to the first waiter itself, or calls _delete_lease and _hand_out, which grants shared ones.
+-- * Release and hand-over: _delete_lease ends most leases. Otherwise _hand_over releases the key: it makes an
+--   exclusive lease that of the first waiter. If it cannot, it calls _delete_lease and _hand_out, which grants leases.
 --   _message tells a waiter of its grant. _queue_and_hand_over lets callers queue before. _release wakes waiters only.
 -- * Queue: _renew_waiters, _leave and _wake.
 -- * All else: _extend, _rotate, _force_release, _sweep, _forget, _lockers and _version.
@@ -716,7 +716,7 @@ $function$;
 -- Returns 0, or in how many milliseconds to try again if another transaction locks such a lease. The caller has locked
 -- the serialising row.
 --
--- Lapsed leases are deleted and never skipped: an extension under way would revive one beside the grant. The expiry is
+-- A grant needs lapsed leases deleted, not ignored: an extension under way would revive one beside it. The expiry is
 -- checked again under the row lock: the lease may have been extended since. FOR UPDATE is of key strength, so it does
 -- not pass a transaction that pins the row; SKIP LOCKED does not wait for that transaction either.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lapsed(
@@ -1215,7 +1215,8 @@ $function$;
 -- 1. The serialising row is locked. If the caller expects waiters, a fence is drawn with it.
 -- 2. If the first waiter accepts a hand-over of the exclusive lease, its entry is deleted, and the row of the lease
 --    becomes its lease.
--- 3. Otherwise the lease is deleted, and the key is handed out to several waiters with permits, or waiters are woken.
+-- 3. Otherwise the lease is deleted, and lapsed entries in front, too. Then the key is handed out to the first waiters
+--    that accept it: a writer, or several readers with permits. Others are woken.
 --    If there is no such lease, the queue entry with this lock id is deleted.
 -- 4. The messages to the new holders are sent.
 --
@@ -1224,10 +1225,10 @@ $function$;
 -- serialising row locked.
 --
 -- A hand-over to a waiter of p_channel is in the answer, four numbers for each: that of the waiter, the fence, and the
--- times of the grant and of its end. To another channel it is a message, because that waiter does not know of its grant
--- yet. With p_commits, the messages have a transaction of their own: a commit that notifies blocks all others that
--- notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client. If p_commits is
--- null, nobody is handed the key.
+-- times of the grant and of its end. To another channel it is a message, because the answer reaches only the process
+-- that calls. With p_commits, messages of grants have a transaction of their own: a commit that notifies blocks all
+-- others that notify, and must not wait for the disk. A procedure cannot commit inside a transaction of the client. If
+-- p_commits is null, nobody is handed the key.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(
     p_key TEXT, p_lock_id TEXT, p_channel TEXT, p_commits BOOLEAN, p_fence BIGINT,
     INOUT outcome TEXT, INOUT handed_over BIGINT[]
@@ -1667,9 +1668,9 @@ BEGIN
 END
 $function$;
 
--- Wakes the waiters of a key that can be granted it now, or that lapses let in before their next poll. They may not
--- know of these leases: those in front of them were granted them, or were told that they end earlier. The function
--- deletes lapsed queue entries first. The caller has locked the serialising row.
+-- Wakes the waiters that can be granted the key now, or that could be if a lease lapses before their next poll. Such a
+-- waiter may have chosen its next look for an earlier lease, or for a waiter in front that was granted this one since.
+-- The function deletes lapsed queue entries first. The caller has locked the serialising row.
 --
 -- p_left is null, or the arrival of a waiter that has left, and p_permits are the permits of that one: then the
 -- function also wakes those behind it, because their next look was chosen for that waiter. The waiter with permits
