@@ -14,6 +14,7 @@ public final class LockAssertions {
     /**
      * Begins an assertion about the key, in the application context of the running test.
      *
+     * @throws io.syncguard.IllegalKeyException if the key breaks the {@linkplain io.syncguard.LockLimits#key limits}
      * @throws IllegalStateException when no test with {@code @AutoConfigureTestLocks} runs, or several run at once and
      *     this thread belongs to none of them
      */
@@ -21,7 +22,11 @@ public final class LockAssertions {
         return assertThatLock(RunningTests.control(), key);
     }
 
-    /** Begins an assertion about the key, in the application context or on the backend of this control. */
+    /**
+     * Begins an assertion about the key, in the application context or on the backend of this control.
+     *
+     * @throws io.syncguard.IllegalKeyException if the key breaks the {@linkplain io.syncguard.LockLimits#key limits}
+     */
     public static LockAssert assertThatLock(LockTestControl control, String key) {
         return new LockAssert(control, key);
     }

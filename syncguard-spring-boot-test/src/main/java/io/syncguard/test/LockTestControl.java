@@ -38,6 +38,9 @@ import org.springframework.beans.factory.ObjectProvider;
  *
  * <p>With two backends there are two of them, and the one of the second backend has its name as a qualifier:
  * {@code @Qualifier("redis") LockTestControl}.
+ *
+ * <p>Each method with a key throws an {@link io.syncguard.IllegalKeyException} if the key breaks the
+ * {@linkplain LockLimits#key limits}.
  */
 public final class LockTestControl {
 
@@ -92,6 +95,8 @@ public final class LockTestControl {
     /**
      * Like {@link #holdElsewhere(String)}, in the mode and under the owner of this request. With a ttl, the lease
      * lapses like that of a process that died.
+     *
+     * @throws IllegalStateException if the request cannot be granted at once
      */
     public OtherHolder holdElsewhere(LockRequest request) {
         String lockId = newLockId();
@@ -116,6 +121,7 @@ public final class LockTestControl {
      * Like {@link #holdElsewhere(LockRequest)}, with several leases, like an instance that holds some permits. After
      * {@code holdElsewhere(LockRequest.of("partner", "42").permits(5), 4)}, one of five permits is left.
      *
+     * @param leases how many; none for 0 or less
      * @return one holder for each lease
      * @throws IllegalStateException if there is no room for all of them. Then none is held
      */
