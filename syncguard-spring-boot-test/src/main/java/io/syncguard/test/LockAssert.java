@@ -10,8 +10,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /**
  * Assertions about one key. {@code is…} and {@code has…} check the current state, {@code was…} the time since the test
- * method began. None waits. One that fails throws an {@link AssertionError}, which says who holds the key and which
- * other keys are held.
+ * method began. No assertion waits. An assertion that fails throws an {@link AssertionError}, which says who holds the
+ * key and which other keys are held.
  */
 public final class LockAssert extends AbstractAssert<LockAssert, String> {
 

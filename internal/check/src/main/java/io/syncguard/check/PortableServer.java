@@ -139,10 +139,9 @@ final class PortableServer extends JdbcServer {
     public String rightsOfAreas() {
         return h2
                 ? value("SELECT 'GRANT ALTER ANY SCHEMA TO \"' || CURRENT_USER || '\"'")
-                : value(
-                        "SELECT CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP ON `', DATABASE(), '`.* TO ',"
-                                + " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@',"
-                                + " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))");
+                : value("SELECT CONCAT('GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP ON `', DATABASE(),"
+                        + " '`.* TO ', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@',"
+                        + " QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))");
     }
 
     @Override
