@@ -1,5 +1,6 @@
 package io.syncguard.check;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.syncguard.check.Finding.Part;
 import io.syncguard.verification.StressSettings;
 import io.syncguard.verification.stress.StressWorker;
@@ -47,9 +48,6 @@ import picocli.CommandLine.Spec;
 public final class Check implements Callable<Integer> {
 
     private static final int COULD_NOT_RUN = 2;
-
-    private static final String TRUST =
-            ". Trust the certificate of the server: -Djavax.net.ssl.trustStore=FILE before -jar";
 
     private static final int WRITES = 200;
 
@@ -150,13 +148,29 @@ public final class Check implements Callable<Integer> {
         return COULD_NOT_RUN;
     }
 
-    private static String reason(Throwable failure) {
+    /** The first cause, and the next step if the cause does not name it. */
+    static String reason(Throwable failure) {
         Throwable cause = failure;
+        String step = nextStep(cause);
         while (cause.getCause() != null && cause.getCause() != cause) {
             cause = cause.getCause();
+            step += nextStep(cause);
         }
-        String message = cause.getMessage() == null ? cause.toString() : cause.getMessage();
-        return message + (cause instanceof CertPathBuilderException ? TRUST : "");
+        return (cause.getMessage() == null ? cause.toString() : cause.getMessage()) + step;
+    }
+
+    private static String nextStep(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        if (cause instanceof CertPathBuilderException) {
+            return ". Trust the certificate of the server: -Djavax.net.ssl.trustStore=FILE before -jar";
+        }
+        if (message.startsWith("Could not open SSL root certificate file")) {
+            return ". Add sslrootcert=FILE to the address, with the certificate of the server or of its issuer";
+        }
+        if (cause instanceof RedisCommandExecutionException && message.startsWith("NOPERM")) {
+            return ". Grant it with ACL SETUSER, and the other commands under \"Rights on Redis\" in docs/security.md";
+        }
+        return "";
     }
 
     /** A new name for a schema, tables or keys of this tool. */
@@ -278,7 +292,8 @@ public final class Check implements Callable<Integer> {
                     restart ? LEAST_SECONDS_WITH_RESTART : LEAST_SECONDS, (end - System.nanoTime()) / 1_000_000_000);
             out.println(Part.LOAD.title() + ", for " + seconds + " s");
             run(Part.LOAD, out, () -> {
-                add(load.run(new StressSettings(seed, (int) seconds, 3, 4)), out);
+                Path directory = Files.createTempDirectory("syncguard-check-");
+                add(load.run(new StressSettings(seed, (int) seconds, 3, 4), directory), out);
                 facts.put("load", load.happened());
             });
             add(List.of(clock.finding()), out);

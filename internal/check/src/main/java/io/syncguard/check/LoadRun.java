@@ -16,8 +16,8 @@ import io.syncguard.verification.stress.StressReport;
 import io.syncguard.verification.stress.StressRun;
 import io.syncguard.verification.stress.StressServer;
 import io.syncguard.verification.stress.StressWorker;
+import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,6 +50,12 @@ final class LoadRun implements StressServer {
     private final @Nullable RedisProxy proxy;
     private String happened = "";
     private volatile @Nullable StressRun run;
+
+    /** Whether the files show a broken promise or a failure. */
+    private volatile boolean filesAreNeeded;
+
+    private volatile boolean closing;
+
     private final AtomicInteger ended = new AtomicInteger();
 
     private final AtomicBoolean restarted = new AtomicBoolean();
@@ -75,18 +81,22 @@ final class LoadRun implements StressServer {
         return happened;
     }
 
-    List<Finding> run(StressSettings settings) throws Exception {
-        Path directory = Files.createTempDirectory("syncguard-check-");
+    /** @param directory of this run alone, which it deletes unless somebody needs its files */
+    List<Finding> run(StressSettings settings, Path directory) throws Exception {
         StressRun started = new StressRun(settings, directory, area.data(), this, extra);
         run = started;
-        StressReport report = started.run();
-        List<Finding> findings = findings(report);
-        if (report.isClean()) {
-            started.deleteFiles();
-        } else {
-            out.println("  The histories are in " + directory);
+        try {
+            StressReport report = started.run();
+            filesAreNeeded = !report.isClean() && !closing;
+            return findings(report);
+        } catch (Exception ex) {
+            filesAreNeeded = !closing;
+            throw ex;
+        } finally {
+            if (filesAreNeeded) {
+                out.println("  The histories are in " + directory);
+            }
         }
-        return findings;
     }
 
     List<Finding> findings(StressReport report) {
@@ -235,15 +245,21 @@ final class LoadRun implements StressServer {
         return Set.of();
     }
 
-    /** Ends the processes. */
+    /** Ends the processes, and deletes their files if nobody needs them. */
     @Override
     public void close() {
+        closing = true;
         StressRun started = run;
         if (started != null) {
             try {
                 started.stop();
+                if (!filesAreNeeded) {
+                    started.deleteFiles();
+                }
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
+            } catch (IOException ex) {
+                out.println("  Files were not deleted: " + ex.getMessage());
             }
         }
         if (proxy != null) {

@@ -14,6 +14,10 @@ import org.springframework.jdbc.core.ConnectionCallback;
 /** MariaDB, MySQL or H2. */
 final class PortableServer extends JdbcServer {
 
+    private static final String ONE_PROCESS = "only one process can open this database, and the load has several";
+
+    private static final String SEVERAL_PROCESSES = "Use an address with jdbc:h2:tcp:, or add ;AUTO_SERVER=TRUE to it";
+
     private final boolean h2;
     private final Dialect dialect;
 
@@ -59,6 +63,8 @@ final class PortableServer extends JdbcServer {
         findings.add(durability());
         if (!h2) {
             findings.add(sessions());
+        } else if (isOfOneProcess()) {
+            findings.add(Finding.warning(Part.LOOK, "instances", ONE_PROCESS, SEVERAL_PROCESSES));
         }
         findings.add(leftovers());
         return findings;
@@ -117,6 +123,10 @@ final class PortableServer extends JdbcServer {
                         .with(left);
     }
 
+    private boolean isOfOneProcess() {
+        return h2 && !login().url().matches("(?i)jdbc:h2:(tcp|ssl):.*|.*;AUTO_SERVER=TRUE.*");
+    }
+
     /** Ends a session that runs a statement with this name. The sessions of MariaDB have no names of their own. */
     boolean endSession(String name) {
         if (h2) {
@@ -146,6 +156,9 @@ final class PortableServer extends JdbcServer {
 
     @Override
     public Area newArea() {
+        if (isOfOneProcess()) {
+            throw new IllegalStateException(ONE_PROCESS + ". " + SEVERAL_PROCESSES);
+        }
         return new PortableArea(this, dialect, h2 ? 9092 : 3306, Check.newName());
     }
 }

@@ -69,8 +69,8 @@ record Report(Map<String, String> facts, List<Finding> findings, Map<String, Str
         long broken = count(Verdict.BROKEN);
         long warnings = count(Verdict.WARNING);
         long notTried = count(Verdict.NOT_TRIED);
-        return (broken == 0 ? "No promise was broken" : broken + " promises are broken") + "; " + warnings
-                + " warnings; " + notTried + " promises were not tried.";
+        return (broken == 0 ? "No promise was broken" : "Broken promises: " + broken) + "; warnings: " + warnings
+                + "; not tried: " + notTried + ".";
     }
 
     private long count(Verdict verdict) {

@@ -1,6 +1,7 @@
 package io.syncguard.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.check.Finding.Part;
 import io.syncguard.check.Finding.Verdict;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ssl.LibPQFactory;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -102,6 +105,26 @@ class CheckTests {
         try (OwnRedis redis = new OwnRedis("user " + role + " on nopass ~{syncguard}:* &* +@all")) {
             assertThat(checkThatMayNotWrite(redis.url(role, "any"))).contains("ACL SETUSER");
         }
+    }
+
+    @Test
+    void a_database_of_one_process_is_no_place_for_the_load() {
+        assertThat(check("jdbc:h2:" + directory.resolve("orders"), "--write")).isEqualTo(2);
+        assertThat(read(directory.resolve("report.txt")))
+                .contains("WARNING  instances: only one process", "jdbc:h2:tcp:");
+    }
+
+    @Test
+    void a_refused_command_or_certificate_names_the_next_step() throws Exception {
+        try (OwnRedis redis = new OwnRedis("user app on nopass ~* &* +@all -info");
+                Server server = Address.connect(redis.url("app", "any"), "", "")) {
+            assertThat(Check.reason(catchThrowable(server::look))).contains("'info'", "ACL SETUSER");
+        }
+        Properties tls = new Properties();
+        tls.setProperty("sslmode", "verify-full");
+        tls.setProperty("sslrootcert", directory.resolve("missing.crt").toString());
+        assertThat(Check.reason(catchThrowable(() -> new LibPQFactory(tls))))
+                .contains("missing.crt", "sslrootcert=FILE");
     }
 
     private String checkThatMayNotWrite(String url) {

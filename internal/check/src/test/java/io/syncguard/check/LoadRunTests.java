@@ -11,12 +11,17 @@ import io.syncguard.verification.StressSettings;
 import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.stress.StressReport;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -54,6 +59,26 @@ class LoadRunTests {
                 0,
                 0,
                 List.of());
+    }
+
+    @Test
+    void a_load_that_is_ended_leaves_no_files(@TempDir Path directory) throws Exception {
+        Path files = Files.createDirectory(directory.resolve("load"));
+        try (Server server = Address.connect(RedisServer.url(), "", "");
+                Area area = server.newArea()) {
+            LoadRun load = new LoadRun(area, null, new PrintWriter(System.out, true), List.of());
+            FutureTask<List<Finding>> running =
+                    new FutureTask<>(() -> load.run(new StressSettings(1, LONG_SECONDS, 3, 4), files));
+            new Thread(running).start();
+            while (files.toFile().list().length < 3) {
+                LockSupport.parkNanos(1_000_000);
+            }
+
+            load.close();
+
+            assertThat(running).failsWithin(Duration.ofSeconds(LONG_SECONDS));
+            assertThat(files).doesNotExist();
+        }
     }
 
     @Test
@@ -163,7 +188,7 @@ class LoadRunTests {
     private static List<Finding> load(
             Area area, @Nullable Runnable restart, List<String> properties, StressSettings settings) throws Exception {
         try (LoadRun load = new LoadRun(area, restart, new PrintWriter(System.out, true), properties)) {
-            List<Finding> findings = load.run(settings);
+            List<Finding> findings = load.run(settings, Files.createTempDirectory("load-"));
             assertThat(load.happened().contains("the server was restarted")).isEqualTo(restart != null);
             return findings;
         }
