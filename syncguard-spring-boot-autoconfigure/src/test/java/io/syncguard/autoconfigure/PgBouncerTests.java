@@ -1,11 +1,14 @@
 package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
 import io.syncguard.testing.CapturedLog;
@@ -95,6 +98,34 @@ class PgBouncerTests {
             assertThat(entry.readOnly()).isEqualTo("off");
             assertThat(entry.statementTimeout()).isEqualTo("2250ms");
             assertThat(entry.lockTimeout()).isEqualTo("2s");
+        });
+    }
+
+    /** PgBouncer before 1.21 does not pass the prepared statements of the driver. */
+    @Test
+    void a_transaction_through_the_pooler_commits_only_under_its_lock() {
+        PgBouncer pooler = PgBouncer.poolingTransactions(database.url());
+        opened.add(pooler);
+        database.jdbc().execute("CREATE TABLE stock (amount INTEGER NOT NULL)");
+        Applications.on(pooler.url(database.url()) + "&prepareThreshold=0").run(application -> {
+            LockTemplate locks = application.getBean(LockTemplate.class);
+            locks.executeWithoutResult(
+                    ORDER,
+                    lock -> StockDatabase.inTransaction(
+                            application, jdbc -> jdbc.update("INSERT INTO stock VALUES (1)")));
+
+            assertThatExceptionOfType(LockLostException.class)
+                    .isThrownBy(() -> locks.executeWithoutResult(
+                            ORDER,
+                            lock -> StockDatabase.inTransaction(application, jdbc -> {
+                                jdbc.update("INSERT INTO stock VALUES (2)");
+                                database.jdbc().update("DELETE FROM syncguard_locks");
+                                assertThat(lock.isHeld())
+                                        .as("the holder does not know it")
+                                        .isTrue();
+                            })));
+            assertThat(database.jdbc().queryForList("SELECT amount FROM stock", Integer.class))
+                    .containsExactly(1);
         });
     }
 
