@@ -191,7 +191,7 @@ class MigrationSampleTests {
 
             two.getBean(LockManager.class).acquire(LockRequest.of("order", "42"));
             assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.charge("42"));
-            assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> orders.chargeUnderBoth("42"));
+            assertThat(orders.chargeUnderBoth("42")).isFalse();
             assertThat(old.isLocked()).isFalse();
         });
     }
@@ -404,6 +404,8 @@ class MigrationSampleTests {
             try {
                 charge(orderId);
                 return true;
+            } catch (LockNotAcquiredException ex) {
+                return false; // an instance of version 3 has the lock
             } finally {
                 old.unlock();
             }

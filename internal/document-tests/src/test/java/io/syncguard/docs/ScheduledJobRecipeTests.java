@@ -103,6 +103,20 @@ class ScheduledJobRecipeTests {
     }
 
     @Test
+    void the_alert_finds_the_row_of_a_day_that_is_done() {
+        String alert = DocumentBlock.in("sql").stream()
+                .filter(block -> block.page().equals("docs/jobs.md"))
+                .findFirst()
+                .orElseThrow()
+                .text();
+        instances.run((one, two) -> {
+            assertThat(instances.database.queryForList(alert)).isEmpty();
+            one.getBean(InvoiceJob.class).run();
+            assertThat(instances.database.queryForList(alert)).hasSize(1);
+        });
+    }
+
+    @Test
     void a_recorded_job_that_a_crash_ends_is_made_up_by_the_next_start() {
         instances.run((one, two) -> {
             Work work = one.getBean(Work.class).blocked();
