@@ -8,8 +8,12 @@ import io.syncguard.verification.history.HistoryEvent.Outcome;
 import io.syncguard.verification.history.HistoryEvent.Source;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The checker of leadership histories finds the violations that are planted there, and accepts what may have been
@@ -33,67 +37,30 @@ class LeadershipTermsTests {
         assertThat(history.proofs()).isEqualTo(6);
     }
 
-    @Test
-    void terms_of_two_members_that_overlap_are_found() {
-        history.add("a", 1, 1, 0, 1);
-        history.add("a", 1, 1, 20, 21);
-        history.add("b", 1, 2, 10, 11);
-        history.add("b", 1, 2, 30, 31);
+    /** Proofs with member, term, fence, start and end, and a part of the only violation. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', nullValues = "accepted", textBlock = """
+            terms of two members that overlap | a 1 1 0 1, a 1 1 20 21, b 1 2 10 11, b 1 2 30 31 | Two leaders
+            a single proof between two of another term | a 1 1 0 1, a 1 3 20 21, b 1 2 10 11 | Two leaders
+            a leader that proves once more after the next one | a 1 1 0 1, b 1 2 10 11, a 1 1 12 13 | Two leaders
+            a process that was stopped in a proof | a 1 1 0 1, a 1 1 2 100, b 1 2 10 11, b 1 2 90 91 | accepted
+            the same fence in two terms | a 1 1 0 1, b 1 1 10 11 | do not grow
+            a smaller fence in a later term | a 1 5 0 1, a 2 4 10 11 | do not grow
+            a rotation to a fence that a later term has | a 1 1 0 1, a 1 2 2 3, b 1 2 10 11 | do not grow
+            a smaller fence in the same term | a 1 2 0 1, a 1 1 10 11, a 1 2 20 21 | after a larger one
+            """)
+    void proofs(String what, String proofs, @Nullable String violation) {
+        for (String proof : proofs.split(", ")) {
+            String[] words = proof.split(" ");
+            long[] numbers = Stream.of(words).skip(1).mapToLong(Long::parseLong).toArray();
+            history.add(words[0], (int) numbers[0], numbers[1], numbers[2], numbers[3]);
+        }
 
-        assertThat(history.violations()).singleElement().asString().contains("Two leaders");
-    }
-
-    @Test
-    void a_single_proof_between_two_of_another_term_is_found() {
-        history.add("a", 1, 1, 0, 1);
-        history.add("a", 1, 3, 20, 21);
-        history.add("b", 1, 2, 10, 11);
-
-        assertThat(history.violations()).singleElement().asString().contains("Two leaders");
-    }
-
-    @Test
-    void a_leader_that_proves_once_more_after_the_next_one_is_found() {
-        history.add("a", 1, 1, 0, 1);
-        history.add("b", 1, 2, 10, 11);
-        history.add("a", 1, 1, 12, 13);
-
-        assertThat(history.violations()).singleElement().asString().contains("Two leaders");
-    }
-
-    @Test
-    void a_process_that_was_stopped_in_the_middle_of_a_proof_may_have_made_it_before_the_next_leader() {
-        history.add("a", 1, 1, 0, 1);
-        history.add("a", 1, 1, 2, 100);
-        history.add("b", 1, 2, 10, 11);
-        history.add("b", 1, 2, 90, 91);
-
-        assertThat(history.violations()).isEmpty();
-    }
-
-    @Test
-    void the_same_fence_in_two_terms_is_found() {
-        history.add("a", 1, 1, 0, 1);
-        history.add("b", 1, 1, 10, 11);
-
-        assertThat(history.violations()).singleElement().asString().contains("do not grow");
-    }
-
-    @Test
-    void a_smaller_fence_in_a_later_term_is_found() {
-        history.add("a", 1, 5, 0, 1);
-        history.add("a", 2, 4, 10, 11);
-
-        assertThat(history.violations()).singleElement().asString().contains("do not grow");
-    }
-
-    @Test
-    void a_rotation_to_a_fence_that_a_later_term_has_is_found() {
-        history.add("a", 1, 1, 0, 1);
-        history.add("a", 1, 2, 2, 3);
-        history.add("b", 1, 2, 10, 11);
-
-        assertThat(history.violations()).singleElement().asString().contains("do not grow");
+        if (violation == null) {
+            assertThat(history.violations()).isEmpty();
+        } else {
+            assertThat(history.violations()).singleElement().asString().contains(violation);
+        }
     }
 
     @Test
@@ -104,15 +71,6 @@ class LeadershipTermsTests {
 
         history.add("c", 1, 2, 5, 10);
         assertThat(history.violations()).singleElement().asString().contains("do not grow");
-    }
-
-    @Test
-    void a_smaller_fence_in_the_same_term_is_found() {
-        history.add("a", 1, 2, 0, 1);
-        history.add("a", 1, 1, 10, 11);
-        history.add("a", 1, 2, 20, 21);
-
-        assertThat(history.violations()).singleElement().asString().contains("after a larger one");
     }
 
     @Test

@@ -8,8 +8,12 @@ import io.syncguard.verification.matrix.Call.Kind;
 import io.syncguard.verification.matrix.Fleet.Absence;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CallRulesTests {
 
@@ -23,82 +27,28 @@ class CallRulesTests {
         absences.close();
     }
 
-    @Test
-    void holders_one_after_the_other_with_growing_fences_are_accepted() {
-        assertThat(CallRules.check(
-                        List.of(used("p1", Kind.PLAIN, 10, 20, 30, 1), used("p2", Kind.PLAIN, 10, 30, 40, 2))))
-                .isEmpty();
-    }
+    /** Calls with process, kind, start, grant, end and fence, and the beginning of the only violation. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', nullValues = "accepted", textBlock = """
+            holders one after the other with growing fences | p1 PLAIN 10 20 30 1, p2 PLAIN 10 30 40 2 | accepted
+            a fence twice | p1 PLAIN 10 20 30 1, p2 PLAIN 15 30 40 1 | FENCE_ORDER: fence 1 was granted twice
+            a smaller fence | p1 PLAIN 10 20 30 2, p2 PLAIN 25 30 40 1 | FENCE_ORDER: a later grant has a smaller fence
+            any order of fences when both waited at once | p1 READ 10 20 30 2, p2 READ 15 25 40 1 | accepted
+            two writers at one time | p1 PLAIN 10 20 30 1, p2 GUARDED 15 29 40 2 | ONE_HOLDER
+            readers and a writer at one time | p1 READ 10 20 50 1, p2 READ 10 20 30 2, p3 PLAIN 15 40 60 3 | ONE_HOLDER
+            readers at one time | p1 READ 10 20 30 1, p2 READ 10 20 40 2 | accepted
+            permits, and readers without limit | p1 READ 10 20 50 1, p2 PERMIT 10 21 50 2, p3 READ 10 22 50 3 | accepted
+            more than the permits | p1 READ 10 20 50 1, p2 PERMIT 10 21 50 2, p3 PERMIT 10 22 50 3 | PERMITS
+            """)
+    void calls(String what, String calls, @Nullable String violation) {
+        List<String> found =
+                CallRules.check(Stream.of(calls.split(", ")).map(Calls::used).toList());
 
-    @Test
-    void a_fence_that_is_granted_twice_is_a_violation() {
-        assertThat(CallRules.check(
-                        List.of(used("p1", Kind.PLAIN, 10, 20, 30, 1), used("p2", Kind.PLAIN, 15, 30, 40, 1))))
-                .singleElement()
-                .asString()
-                .startsWith("FENCE_ORDER: fence 1 was granted twice");
-    }
-
-    @Test
-    void a_later_grant_with_a_smaller_fence_is_a_violation() {
-        assertThat(CallRules.check(
-                        List.of(used("p1", Kind.PLAIN, 10, 20, 30, 2), used("p2", Kind.PLAIN, 25, 30, 40, 1))))
-                .singleElement()
-                .asString()
-                .startsWith("FENCE_ORDER: a later grant has a smaller fence");
-    }
-
-    /** The order in which the server granted them is not known. */
-    @Test
-    void fences_of_calls_that_waited_at_the_same_time_may_have_any_order() {
-        assertThat(CallRules.check(List.of(used("p1", Kind.READ, 10, 20, 30, 2), used("p2", Kind.READ, 15, 25, 40, 1))))
-                .isEmpty();
-    }
-
-    @Test
-    void two_writers_at_one_time_are_a_violation() {
-        assertThat(CallRules.check(
-                        List.of(used("p1", Kind.PLAIN, 10, 20, 30, 1), used("p2", Kind.GUARDED, 15, 29, 40, 2))))
-                .singleElement()
-                .asString()
-                .startsWith("ONE_HOLDER");
-    }
-
-    @Test
-    void a_reader_and_a_writer_at_one_time_are_a_violation() {
-        assertThat(CallRules.check(List.of(
-                        used("p1", Kind.READ, 10, 20, 50, 1),
-                        used("p2", Kind.READ, 10, 20, 30, 2),
-                        used("p3", Kind.PLAIN, 15, 40, 60, 3))))
-                .singleElement()
-                .asString()
-                .startsWith("ONE_HOLDER");
-    }
-
-    @Test
-    void readers_at_one_time_are_accepted() {
-        assertThat(CallRules.check(List.of(used("p1", Kind.READ, 10, 20, 30, 1), used("p2", Kind.READ, 10, 20, 40, 2))))
-                .isEmpty();
-    }
-
-    @Test
-    void as_many_as_the_permits_at_one_time_are_accepted_and_readers_have_no_limit() {
-        assertThat(CallRules.check(List.of(
-                        used("p1", Kind.READ, 10, 20, 50, 1),
-                        used("p2", Kind.PERMIT, 10, 21, 50, 2),
-                        used("p3", Kind.READ, 10, 22, 50, 3))))
-                .isEmpty();
-    }
-
-    @Test
-    void more_than_the_permits_at_one_time_are_a_violation() {
-        assertThat(CallRules.check(List.of(
-                        used("p1", Kind.READ, 10, 20, 50, 1),
-                        used("p2", Kind.PERMIT, 10, 21, 50, 2),
-                        used("p3", Kind.PERMIT, 10, 22, 50, 3))))
-                .singleElement()
-                .asString()
-                .startsWith("PERMITS");
+        if (violation == null) {
+            assertThat(found).isEmpty();
+        } else {
+            assertThat(found).singleElement().asString().startsWith(violation);
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.verification.matrix.Call.Kind;
+import java.util.stream.Stream;
 
 /** Calls of one key for the tests of the rules. Times are milliseconds after a time that is long ago. */
 final class Calls {
@@ -16,6 +17,13 @@ final class Calls {
     /** A call that was granted the key, and held it until it released it. */
     static Call used(String process, Kind kind, long start, long granted, long end, long fence) {
         return call(process, kind, start, granted, end, fence, Call.OK);
+    }
+
+    /** @param words process, kind, start, grant, end and fence */
+    static Call used(String words) {
+        String[] each = words.split(" ");
+        long[] numbers = Stream.of(each).skip(2).mapToLong(Long::parseLong).toArray();
+        return used(each[0], Kind.valueOf(each[1]), numbers[0], numbers[1], numbers[2], numbers[3]);
     }
 
     static Call lost(String process, long start, long granted, long end) {
