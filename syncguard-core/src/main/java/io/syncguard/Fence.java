@@ -21,6 +21,7 @@ public record Fence(long value) implements Comparable<Fence> {
 
     private static final long CLOCK_TOLERANCE_MILLIS = Duration.ofDays(1).toMillis();
 
+    /** @throws LockException with the code {@code INVALID_ARGUMENT} if the value is out of these limits */
     public Fence {
         if (value < 1 || value > MAX_VALUE) {
             throw new LockException(

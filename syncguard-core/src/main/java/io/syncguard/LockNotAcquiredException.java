@@ -24,6 +24,11 @@ public class LockNotAcquiredException extends LockException {
         this(key, null, null, Duration.ZERO, message);
     }
 
+    /**
+     * @param owner the label of the holder; {@code null} if it is not known
+     * @param heldSince when the holder got the key, by the server's clock; {@code null} if it is not known
+     * @param waited how long the caller waited
+     */
     public LockNotAcquiredException(
             String key, @Nullable String owner, @Nullable Instant heldSince, Duration waited, String message) {
         super(LockErrorCode.ACQUISITION_TIMEOUT, message);

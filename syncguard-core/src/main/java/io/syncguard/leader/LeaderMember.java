@@ -84,6 +84,7 @@ public final class LeaderMember {
         return name;
     }
 
+    /** The settings of this member, which do not change. */
     public LeaderSettings settings() {
         return settings;
     }

@@ -21,6 +21,7 @@ public record FenceSettings(FenceSource source, Duration retention) {
 
     private static final Duration LONGEST_RETENTION = Duration.ofDays(3650);
 
+    /** @throws io.syncguard.LockSetupException if the retention is out of these limits */
     public FenceSettings {
         if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(LONGEST_RETENTION) > 0) {
             throw LockSetupException.invalid(

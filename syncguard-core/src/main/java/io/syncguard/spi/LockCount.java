@@ -18,6 +18,7 @@ public final class LockCount {
     private Duration longestHold = Duration.ZERO;
     private Duration longestWait = Duration.ZERO;
 
+    /** Counts a lock, which must not be added twice. */
     public void add(LockStatus lock) {
         locked += lock.holders().isEmpty() ? 0 : 1;
         leases += lock.holders().size();
@@ -28,6 +29,7 @@ public final class LockCount {
         queues.offer(lock);
     }
 
+    /** What was counted so far. */
     public LockSummary summary() {
         return new LockSummary(
                 locked,

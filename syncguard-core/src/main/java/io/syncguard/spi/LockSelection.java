@@ -23,6 +23,7 @@ public final class LockSelection {
     private final Function<LockStatus, String> name;
     private final TreeMap<LockPosition, LockStatus> found = new TreeMap<>();
 
+    /** A selection that names each lock by its key. */
     public LockSelection(LockQuery query) {
         this(query, LockStatus::key);
     }
@@ -70,6 +71,7 @@ public final class LockSelection {
         return found.size() > query.limit();
     }
 
+    /** The first locks of those that were offered, each with at most {@value LockStatus#MAX_QUEUE} waiters. */
     public LockPage page() {
         String next = isFull()
                 ? found.keySet().stream()

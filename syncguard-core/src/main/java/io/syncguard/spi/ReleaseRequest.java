@@ -20,14 +20,17 @@ import org.jspecify.annotations.Nullable;
 public record ReleaseRequest(
         KeyedLockId id, boolean handsOver, @Nullable Duration heldFor, boolean waits, List<AcquireRequest> entering) {
 
+    /** A release by the holder, which grants the key to the first waiters at once. */
     public static ReleaseRequest handingOver(KeyedLockId id) {
         return new ReleaseRequest(id, true, null, true, List.of());
     }
 
+    /** A release by the engine, which wakes the first waiters and grants nothing. */
     public static ReleaseRequest waking(KeyedLockId id) {
         return new ReleaseRequest(id, false, null, true, List.of());
     }
 
+    /** A release that keeps the key taken until it was held for this time. */
     public static ReleaseRequest heldFor(KeyedLockId id, Duration held) {
         return new ReleaseRequest(id, false, held, true, List.of());
     }

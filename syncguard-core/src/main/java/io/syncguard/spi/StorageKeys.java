@@ -18,6 +18,7 @@ public record StorageKeys(String prefix, int limit, int reserve) {
     /** 16 bytes in base64url without padding. */
     private static final int HASH_LENGTH = 22;
 
+    /** @throws LockException with the code {@code INVALID_ARGUMENT} if the prefix leaves no room for a hashed key */
     public StorageKeys {
         while (prefix.endsWith(":")) {
             prefix = prefix.substring(0, prefix.length() - 1);

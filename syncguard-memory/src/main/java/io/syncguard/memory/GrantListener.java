@@ -11,6 +11,7 @@ public interface GrantListener {
     /** Ignores all events. */
     GrantListener NONE = new GrantListener() {};
 
+    /** A lease began. */
     default void granted(RawLockInfo lease) {}
 
     /**
