@@ -1,6 +1,5 @@
 package io.syncguard.rules;
 
-import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.AcquireRequest;
@@ -14,6 +13,7 @@ import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,11 +118,11 @@ public final class KeyRules {
     /**
      * Ends leases of the key, whoever has them, and draws a fence.
      *
-     * @param only the fence of the only lease to end; {@code null} for all
+     * @param asked which leases to end
      */
-    public Decision<ForcedRelease> forceRelease(KeyState key, @Nullable Fence only, long now) {
+    public Decision<ForcedRelease> forceRelease(KeyState key, Predicate<StoredLease> asked, long now) {
         KeyStep step = step(key, now);
-        return step.decide(new ReleaseRule(step).forceRelease(only));
+        return step.decide(new ReleaseRule(step).forceRelease(asked));
     }
 
     /** Sets the lease to end one ttl from now. */

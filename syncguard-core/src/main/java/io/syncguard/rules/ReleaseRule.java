@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The ends of leases and queue entries. */
@@ -50,21 +51,16 @@ final class ReleaseRule {
         });
     }
 
-    /** @param only the fence of the only lease to end; {@code null} for all */
-    ForcedRelease forceRelease(@Nullable Fence only) {
-        List<StoredLease> asked = step.leases().all().stream()
-                .filter(lease -> only == null || lease.fence().equals(only))
-                .toList();
-        List<StoredLease> others = step.leases().all().stream()
-                .filter(lease -> !asked.contains(lease))
-                .toList();
-        List<LockInfo> released = live(asked);
-        List<LockInfo> remaining = live(others);
+    ForcedRelease forceRelease(Predicate<StoredLease> asked) {
+        List<StoredLease> ending = step.leases().all().stream().filter(asked).toList();
+        List<LockInfo> released = live(ending);
+        List<LockInfo> remaining =
+                live(step.leases().all().stream().filter(asked.negate()).toList());
         if (released.isEmpty()) {
             return new ForcedRelease(step.key(), released, remaining, null);
         }
         Fence fence = step.fences().hasNext() ? step.fences().next(step.now()) : null;
-        asked.forEach(step.leases()::remove);
+        ending.forEach(step.leases()::remove);
         step.wakeGrantable();
         return new ForcedRelease(step.key(), released, remaining, fence);
     }

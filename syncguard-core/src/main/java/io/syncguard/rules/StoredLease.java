@@ -7,6 +7,7 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The row of a lease, live or lapsed. Times are milliseconds of the store's clock.
@@ -33,6 +34,11 @@ public record StoredLease(String lockId, LockMode mode, String owner, Fence fenc
     /** Whether somebody can extend and release it. Without a holder it only keeps the key until its end. */
     public boolean hasHolder() {
         return !lockId.startsWith(RELEASED);
+    }
+
+    /** Whether it has this fence; {@code null} stands for any. */
+    public boolean hasFence(@Nullable Fence only) {
+        return only == null || fence.equals(only);
     }
 
     /** The same lease with another end. */

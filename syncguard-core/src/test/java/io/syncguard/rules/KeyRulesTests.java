@@ -247,8 +247,8 @@ class KeyRulesTests {
         StoredLease one = lease("h", LockMode.SHARED, 7, NOW + 10_000);
         StoredLease lapsed = lease("l", LockMode.SHARED, 6, NOW - 1000);
 
-        KeyChanges changes =
-                rules.forceRelease(key(List.of(one, lapsed)), null, NOW).changes();
+        KeyChanges changes = rules.forceRelease(key(List.of(one, lapsed)), lease -> true, NOW)
+                .changes();
 
         assertThat(changes.leases().deleted()).containsExactlyInAnyOrder(one, lapsed);
         assertThat(changes.lastFence()).isEqualTo(8);

@@ -70,6 +70,9 @@ final class KeySteps {
         /** Waits for rows that others have locked. A missing row is that of a key that was never granted. */
         WAITING,
 
+        /** Waits for rows of keys. It ends no lease that others have locked: {@link Keys#keeps}. */
+        FORCING,
+
         /** Does without the rows that others have locked, and without those that are missing. */
         SKIPPING
     }
@@ -82,10 +85,12 @@ final class KeySteps {
         private final Map<String, List<WakeUp>> messages = new LinkedHashMap<>();
 
         private final boolean hasAll;
+        private final Set<String> kept;
 
-        private Keys(States read, boolean hasAll) {
+        private Keys(States read, boolean hasAll, Set<String> kept) {
             this.read = read;
             this.hasAll = hasAll;
+            this.kept = kept;
         }
 
         /** The server's clock, read after the rows were locked. */
@@ -96,6 +101,11 @@ final class KeySteps {
         /** Whether the step may decide about the key. */
         boolean has(String key) {
             return hasAll || read.states().containsKey(key);
+        }
+
+        /** Whether somebody has locked the lease, so that this step cannot end it. */
+        boolean keeps(StoredLease lease) {
+            return kept.contains(lease.lockId());
         }
 
         KeyState of(String key) {
@@ -127,7 +137,7 @@ final class KeySteps {
             Locking locking,
             Function<Keys, T> step) {
         if (keys.isEmpty()) {
-            return step.apply(new Keys(new States(0, Map.of(), Map.of()), true));
+            return step.apply(new Keys(new States(0, Map.of(), Map.of()), true, Set.of()));
         }
         Collection<String> ordered = new TreeSet<>(keys);
         List<WakeUp> sent = new ArrayList<>();
@@ -159,10 +169,10 @@ final class KeySteps {
         Set<String> kept = new HashSet<>();
         while (true) {
             sent.clear();
-            Keys locked = new Keys(lock(session, keys, locking, kept), locking != Locking.SKIPPING);
+            Keys locked = new Keys(lock(session, keys, locking, kept), locking != Locking.SKIPPING, kept);
             T result = step.apply(locked);
             locked.messages.values().forEach(sent::addAll);
-            if (write(session, locked, kept)) {
+            if (write(session, locked, locking, kept)) {
                 return result;
             }
         }
@@ -198,12 +208,12 @@ final class KeySteps {
     }
 
     /**
-     * Returns false, and changes nothing, if a lapsed lease cannot be deleted: it is pinned, or its heartbeat was
-     * faster.
+     * Returns false, and changes nothing, if a lease cannot be taken from its holder: it is pinned, or its heartbeat
+     * was faster.
      *
      * @param kept gets the lock ids of those that somebody has locked
      */
-    private boolean write(Session session, Keys keys, Set<String> kept) throws SQLException {
+    private boolean write(Session session, Keys keys, Locking locking, Set<String> kept) throws SQLException {
         List<KeyRows.Change> changed = new ArrayList<>();
         keys.now.forEach((key, after) -> changed.add(new KeyRows.Change(
                 keys.read.of(key),
@@ -213,7 +223,7 @@ final class KeySteps {
                         .toList(),
                 keys.read.lastPlaces().getOrDefault(key, 0L))));
         List<Sql> changes = rows.write(changed);
-        if (changes.isEmpty() || !locksLapsed(session, changed, keys.now(), kept)) {
+        if (changes.isEmpty() || !lockTaken(session, taken(changed, locking, keys.now()), kept)) {
             session.rollBack();
             return changes.isEmpty();
         }
@@ -221,25 +231,28 @@ final class KeySteps {
         return true;
     }
 
-    private boolean locksLapsed(Session session, List<KeyRows.Change> changed, long now, Set<String> kept)
-            throws SQLException {
-        List<StoredLease> lapsed = changed.stream()
+    /** The leases that end without their holder. */
+    private static List<StoredLease> taken(List<KeyRows.Change> changed, Locking locking, long now) {
+        return changed.stream()
                 .flatMap(change -> change.rows().leases().deleted().stream())
-                .filter(lease -> !lease.isLive(now))
+                .filter(lease -> locking == Locking.FORCING || !lease.isLive(now))
                 .toList();
-        if (lapsed.isEmpty()) {
+    }
+
+    private boolean lockTaken(Session session, List<StoredLease> taken, Set<String> kept) throws SQLException {
+        if (taken.isEmpty()) {
             return true;
         }
         Map<String, Long> ends = new HashMap<>();
-        session.send(List.of(rows.lockUnlocked(lapsed)))
+        session.send(List.of(rows.lockUnlocked(taken)))
                 .get(0)
                 .rows()
                 .forEach(row -> ends.put(row.text(0), row.number(1)));
-        lapsed.stream()
+        taken.stream()
                 .map(StoredLease::lockId)
                 .filter(id -> !ends.containsKey(id))
                 .forEach(kept::add);
-        return lapsed.stream().allMatch(lease -> Objects.equals(ends.get(lease.lockId()), lease.expiresAt()));
+        return taken.stream().allMatch(lease -> Objects.equals(ends.get(lease.lockId()), lease.expiresAt()));
     }
 
     /** Releases a lease in one round trip, if it is live and nobody waits. Returns whether it did. */

@@ -100,15 +100,16 @@ final class PortableDirectory implements LockDirectory {
     public ForcedRelease forceRelease(String key, @Nullable Fence only) {
         States seen = look("releasing lock '" + key + "' by force", List.of(key));
         if (seen.of(key).leases().isEmpty()) {
-            return rules.forceRelease(seen.of(key), only, seen.now()).answer();
+            return ForcedRelease.ofFreeKey(key);
         }
         return steps.run(
                 "releasing lock '" + key + "' by force",
                 connections,
                 connections.timeout(),
                 List.of(key),
-                KeySteps.Locking.WAITING,
-                locked -> locked.done(rules.forceRelease(locked.of(key), only, locked.now())));
+                KeySteps.Locking.FORCING,
+                locked -> locked.done(rules.forceRelease(
+                        locked.of(key), lease -> lease.hasFence(only) && !locked.keeps(lease), locked.now())));
     }
 
     private States look(String doing, List<String> keys) {

@@ -70,6 +70,6 @@ final class InMemoryDirectory implements LockDirectory {
 
     @Override
     public ForcedRelease forceRelease(String key, @Nullable Fence only) {
-        return store.step(key, (state, now) -> store.rules().forceRelease(state, only, now));
+        return store.step(key, (state, now) -> store.rules().forceRelease(state, lease -> lease.hasFence(only), now));
     }
 }

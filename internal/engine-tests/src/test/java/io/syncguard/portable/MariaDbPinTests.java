@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.core.Requests;
 import io.syncguard.spi.AcquireRequest;
@@ -149,17 +151,33 @@ class MariaDbPinTests extends ContractFixture {
     }
 
     @Test
-    void a_forced_release_waits_for_the_commit() throws Exception {
-        AcquireRequest holder = held(writer());
-        pinned(transaction, holder);
-        Future<?> force = inBackground(() -> elsewhere().forceRelease(KEY));
-        awaitWaiter();
-        assertThat(elsewhere().lookup(KEY)).hasSize(1);
+    void a_forced_release_leaves_the_lease_of_a_commit_and_ends_the_others() throws SQLException {
+        AcquireRequest committing = held(reader());
+        held(reader());
+        pinned(transaction, committing);
 
+        ForcedRelease done = elsewhere().forceRelease(KEY);
+
+        assertThat(done.released()).hasSize(1);
+        assertThat(done.remaining()).hasSize(1);
+        assertThat(elsewhere().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(committing.lockId());
         transaction.commit();
+        assertThat(elsewhere().forceRelease(KEY).released()).hasSize(1);
+    }
 
-        force.get();
-        assertThat(elsewhere().lookup(KEY)).isEmpty();
+    @Test
+    void a_forced_release_leaves_a_lapsed_lease_of_a_commit_and_one_whose_heartbeat_is_under_way() throws SQLException {
+        AcquireRequest holder = held(writer());
+        try (Connection heartbeat = begun(Connection.TRANSACTION_READ_COMMITTED)) {
+            heartbeat.createStatement().execute("UPDATE syncguard_leases SET expires_at = expires_at + 1");
+            assertThat(elsewhere().forceRelease(KEY).remaining()).hasSize(1);
+        }
+        pinned(transaction, holder);
+        store().expire(KEY);
+
+        assertThat(elsewhere().forceRelease(KEY).released()).isEmpty();
+
+        refused(writer());
     }
 
     @Test
