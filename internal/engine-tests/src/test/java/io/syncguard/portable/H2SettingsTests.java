@@ -1,7 +1,9 @@
 package io.syncguard.portable;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.syncguard.LockErrorCode;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -51,6 +53,23 @@ class H2SettingsTests {
             UsualLife.passes(new H2Dialect(), "jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/./locks");
         } finally {
             server.stop();
+        }
+    }
+
+    @Test
+    void a_server_that_is_gone_is_unavailable_also_for_the_next_request(@TempDir Path directory) throws SQLException {
+        Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists", "-baseDir", directory.toString())
+                .start();
+        try (Connection connection =
+                DriverManager.getConnection("jdbc:h2:tcp://127.0.0.1:" + server.getPort() + "/./locks")) {
+            server.stop();
+            for (int request = 0; request < 2; request++) {
+                SQLException gone = catchThrowableOfType(
+                        SQLException.class, () -> connection.createStatement().execute("SELECT 1"));
+
+                assertThat(PortableErrors.translate("acquiring a lock", gone).code())
+                        .isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
+            }
         }
     }
 
