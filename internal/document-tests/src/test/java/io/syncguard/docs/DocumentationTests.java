@@ -29,6 +29,8 @@ class DocumentationTests {
     private static final List<Path> SAMPLES = Stream.of(
                     "java/io/syncguard/docs/FirstSampleTests.java",
                     "java/io/syncguard/docs/GuideSamples.java",
+                    "java/io/syncguard/docs/AsyncSampleTests.java",
+                    "java/io/syncguard/docs/ReviewSampleTests.java",
                     "java/io/syncguard/docs/FencingSampleTests.java",
                     "java/io/syncguard/docs/IdempotencySampleTests.java",
                     "java/io/syncguard/docs/RepeatedClickSampleTests.java",

@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutorService;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.context.annotation.Bean;
@@ -130,13 +129,11 @@ class GuideSamples {
 
     private final LockTemplate locks;
     private final LockManager manager;
-    private final ExecutorService executor;
     private final BlockingQueue<String> orders;
 
-    GuideSamples(LockTemplate locks, LockManager manager, ExecutorService executor, BlockingQueue<String> orders) {
+    GuideSamples(LockTemplate locks, LockManager manager, BlockingQueue<String> orders) {
         this.locks = locks;
         this.manager = manager;
-        this.executor = executor;
         this.orders = orders;
     }
 
@@ -184,15 +181,6 @@ class GuideSamples {
         // end
     }
 
-    void bind(List<String> files) throws InterruptedException {
-        // sample: bind
-        locks.executeWithoutResult(
-                LockRequest.of("import"),
-                lock -> executor.invokeAll(
-                        files.stream().map(file -> lock.bind(() -> parse(file))).toList()));
-        // end
-    }
-
     private static Quote quote(String partner) {
         return new Quote(partner);
     }
@@ -229,10 +217,6 @@ class GuideSamples {
     }
 
     private static void store(String line) {}
-
-    private static int parse(String file) {
-        return file.length();
-    }
 
     private static PriceList prices() {
         return new PriceList();
