@@ -1,5 +1,5 @@
 /*
- * The lock protocol, for Spin. docs/internals/model.md has the overview: properties, rules, what is left out, figures.
+ * The lock protocol, for Spin. docs/internals/model.md has the overview: properties, what is left out, figures.
  *
  * Each inline under "The store" is one transaction of R__syncguard_schema.sql, or one Lua script. Each step of a
  * process is one atomic step of a caller, of the store, of the network or of time; between two steps anything else may
@@ -30,7 +30,7 @@
  *   in_doubt, late              BackgroundReleaser.releaseInDoubt
  *   loss of a message           NOTIFY; PUBLISH; Waiter.handOver, Waiter.wake
  *
- * -DNAME removes one rule; the names are the #ifdef and #ifndef below, and stand in docs/internals/model.md.
+ * -DNAME removes one rule; the names are the #ifdef and #ifndef below, and Removal.java lists them.
  */
 
 #ifndef N

@@ -3,7 +3,6 @@ package io.syncguard.verification.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -43,8 +42,6 @@ class ProtocolModelTests {
     /** A build has time for a few. */
     private static final List<Removal> REMOVALS = LONG ? Removal.ALL : Removal.ALL.subList(0, 6);
 
-    private static final List<Removal> ALL_REMOVALS = Removal.ALL;
-
     private final ExecutorService searches = Executors.newFixedThreadPool(LONG ? 2 : 1);
     private final Map<String, Future<Verdict>> verdicts = new HashMap<>();
 
@@ -73,13 +70,6 @@ class ProtocolModelTests {
         Verdict verdict = verdicts.get(flags(removal)).get();
 
         assertThat(verdict.violated()).as(verdict.output()).isEqualTo(removal.property());
-    }
-
-    @ParameterizedTest
-    @FieldSource("ALL_REMOVALS")
-    void the_page_lists_the_rule(Removal removal) throws IOException {
-        assertThat(Files.readString(Path.of("../../docs/internals/model.md")))
-                .containsPattern("(?m)^\\| `" + removal.property() + "` \\|.*`" + removal.rule() + "`");
     }
 
     /** Takes six minutes and 2.5 GB. */
