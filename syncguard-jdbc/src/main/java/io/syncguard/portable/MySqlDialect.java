@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -77,7 +78,7 @@ public final class MySqlDialect implements Dialect {
         try (Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on',"
                         + " 'group_replication_group_name', 'read_only', 'innodb_flush_log_at_trx_commit',"
-                        + " 'version')")) {
+                        + " 'log_bin', 'sync_binlog', 'binlog_format', 'version')")) {
             while (rows.next()) {
                 variables.put(rows.getString(1), rows.getString(2));
             }
@@ -94,9 +95,23 @@ public final class MySqlDialect implements Dialect {
         if (variables.getOrDefault("read_only", "OFF").equals("ON")) {
             throw Dialect.replica();
         }
-        String flush = variables.getOrDefault("innodb_flush_log_at_trx_commit", "1");
-        if (!flush.equals("1")) {
-            log.warn("innodb_flush_log_at_trx_commit is " + flush
+        boolean hasBinaryLog = variables.getOrDefault("log_bin", "OFF").equals("ON");
+        if (hasBinaryLog && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
+            throw LockSetupException.invalid(
+                    "binlog_format is STATEMENT, with which the server refuses the transactions of locks",
+                    "Set binlog_format to ROW or MIXED");
+        }
+        // MariaDB's 3 is its older, slower way to the disk.
+        warnOfLateWrites(variables, "innodb_flush_log_at_trx_commit", Set.of("1", "3"));
+        if (hasBinaryLog) {
+            warnOfLateWrites(variables, "sync_binlog", Set.of("1"));
+        }
+    }
+
+    private static void warnOfLateWrites(Map<String, String> variables, String name, Set<String> durable) {
+        String value = variables.getOrDefault(name, "1");
+        if (!durable.contains(value)) {
+            log.warn(name + " is " + value
                     + ": after a crash of the server, the locks of its last second are free, and their fences are given"
                     + " again. Set it to 1");
         }

@@ -13,13 +13,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** What a start says about a server whose settings or tables differ from what locks need. */
 class MariaDbStartTests {
 
-    private static final OwnMariaDb SERVER = new OwnMariaDb(RunDirectory.newDirectory("mariadb"));
+    private static final OwnMariaDb SERVER =
+            new OwnMariaDb(RunDirectory.newDirectory("mariadb"), "--log-bin", "--binlog-format=ROW", "--sync-binlog=1");
 
     private final DriverManagerDataSource dataSource = new DriverManagerDataSource(SERVER.url("test"));
     private final JdbcTemplate administrator = new JdbcTemplate(dataSource);
@@ -36,7 +39,8 @@ class MariaDbStartTests {
     @AfterEach
     void drop() {
         log.close();
-        administrator.execute("SET GLOBAL read_only = 0, innodb_flush_log_at_trx_commit = 1");
+        administrator.execute("SET GLOBAL read_only = 0, innodb_flush_log_at_trx_commit = 1, sync_binlog = 1,"
+                + " binlog_format = ROW");
         administrator.execute("DROP TABLE syncguard_keys, syncguard_leases, syncguard_waiters");
     }
 
@@ -56,13 +60,32 @@ class MariaDbStartTests {
                 .isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
     }
 
-    @Test
-    void a_server_that_flushes_later_is_a_warning() {
-        administrator.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+    @ParameterizedTest
+    @ValueSource(strings = {"innodb_flush_log_at_trx_commit = 2", "sync_binlog = 0"})
+    void a_server_that_flushes_later_is_a_warning(String setting) {
+        administrator.execute("SET GLOBAL " + setting);
 
         schema.check();
 
-        assertThat(log.messages()).singleElement().asString().contains("innodb_flush_log_at_trx_commit is 2");
+        assertThat(log.messages()).singleElement().asString().contains(setting.replace("=", "is"));
+    }
+
+    @Test
+    void the_older_way_to_the_disk_is_no_warning() {
+        administrator.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 3");
+
+        schema.check();
+
+        assertThat(log.messages()).isEmpty();
+    }
+
+    @Test
+    void a_server_that_logs_statements_is_refused() {
+        administrator.execute("SET GLOBAL binlog_format = STATEMENT");
+
+        assertThatExceptionOfType(LockSetupException.class)
+                .isThrownBy(schema::check)
+                .withMessageContaining("binlog_format is STATEMENT");
     }
 
     @Test
