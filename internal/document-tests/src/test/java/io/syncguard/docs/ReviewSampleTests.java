@@ -15,7 +15,7 @@ class ReviewSampleTests {
     // sample: arch-rule
     static final ArchRule LOCKED_METHODS_ARE_CALLED_FROM_OUTSIDE =
             no_classes_should_directly_call_other_methods_declared_in_the_same_class_that_are_annotated_with(
-                    DistributedLock.class); // a static import from ProxyRules
+                    DistributedLock.class); // com.tngtech.archunit.library.ProxyRules
     // end
 
     private final ClassFileImporter classes = new ClassFileImporter();
