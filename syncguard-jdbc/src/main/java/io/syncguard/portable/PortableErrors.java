@@ -59,9 +59,9 @@ final class PortableErrors {
         UNREACHABLE(
                 LockErrorCode.SERVICE_UNAVAILABLE,
                 "the server cannot be reached. Start it, correct spring.datasource.url, or try again later",
-                // MySQL and MariaDB shut down, or end the session; H2's connection is closed or broken, or its
-                // database.
-                Set.of(1053, 1077, 1927, 90007, 90067, 90098, 90121),
+                // MySQL and MariaDB shut down, or end the session; H2's connection is closed, cut off or broken, or its
+                // database is closed.
+                Set.of(1053, 1077, 1927, 90007, 90028, 90031, 90067, 90098, 90121),
                 "08",
                 "25P03",
                 "57P"),

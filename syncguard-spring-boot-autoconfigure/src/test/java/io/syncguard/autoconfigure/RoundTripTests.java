@@ -56,7 +56,7 @@ class RoundTripTests {
                 new PostgresDatabase(),
                 application,
                 false,
-                new JdbcPools.Settings("syncguard.postgres", 1, true, Duration.ofSeconds(2), ""));
+                new JdbcPools.Settings("syncguard.postgres", 1, true, Duration.ofSeconds(10), ""));
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new StoreCalls(new PostgresLockBackend(
                 pools.operations(),
@@ -188,7 +188,7 @@ class RoundTripTests {
                 .withMessageContaining("'a'");
 
         assertThat(Duration.ofNanos(System.nanoTime() - began))
-                .isBetween(Duration.ofMillis(450), Duration.ofSeconds(1));
+                .isBetween(Duration.ofMillis(450), pools.timeout().dividedBy(2));
         proxy.speakAgain();
         Awaitility.await("a new connection")
                 .atMost(Duration.ofSeconds(10))

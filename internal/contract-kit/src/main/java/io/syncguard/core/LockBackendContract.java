@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 public abstract class LockBackendContract {
 
-    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final Duration TTL = ContractFixture.TTL;
     private static final String KEY = "order:42";
 
     private final LockIds lockIds = new LockIds();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.syncguard.LockErrorCode;
+import java.io.EOFException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -11,6 +12,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
+import org.h2.api.ErrorCode;
+import org.h2.message.DbException;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +74,16 @@ class H2SettingsTests {
                         .isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
             }
         }
+    }
+
+    /** The server answers so if the connection is cut while it reads. */
+    @ParameterizedTest
+    @ValueSource(ints = {ErrorCode.IO_EXCEPTION_1, ErrorCode.IO_EXCEPTION_2})
+    void a_connection_that_is_cut_off_is_unavailable(int error) {
+        SQLException cut = DbException.getJdbcSQLException(error, new EOFException(), "cut", "tcp");
+
+        assertThat(PortableErrors.translate("acquiring a lock", cut).code())
+                .isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
     }
 
     @Test
