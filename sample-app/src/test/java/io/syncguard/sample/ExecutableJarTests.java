@@ -40,7 +40,7 @@ class ExecutableJarTests {
         Process sample = OtherInstance.java(
                 List.of("-jar", repackaged().toString(), "--sample.postgres-port=0", "--server.port=0"), log);
         try {
-            Matcher port = await().atMost(Duration.ofSeconds(60))
+            Matcher port = await().atMost(Duration.ofMinutes(3))
                     .until(() -> PORT.matcher(Files.readString(log.toPath())), Matcher::find);
             HttpRequest submit = HttpRequest.newBuilder(
                             URI.create("http://127.0.0.1:" + port.group(1) + "/orders/42/submit"))

@@ -31,7 +31,7 @@ class LeftoverTests {
             assertThat(directories("run-")).hasSize(2);
 
             Joiner next = Joiner.start(temporary, "own", 0);
-            assertThat(ports(killed)).noneMatch(LeftoverTests::isThere);
+            Patience.awaitOrFail(() -> ports(killed).stream().noneMatch(LeftoverTests::isThere));
             assertThat(ports(living)).allMatch(LeftoverTests::isThere);
             assertThat(directories("run-")).hasSize(2);
             next.close();
